@@ -1,0 +1,2 @@
+//! The puzzle command.
+fn main() {}

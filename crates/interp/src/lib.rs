@@ -1,0 +1,1 @@
+//! A SIMT interpreter for tilewise kernels: the CPU device.

@@ -1,0 +1,1 @@
+//! The kernel IR of tilewise: operations, text, verifier, passes.

@@ -1,0 +1,1 @@
+//! Layouts of nested shapes and strides, and the algebra on them.

@@ -1,0 +1,1 @@
+//! The attribute and function macros of tilewise kernels.

@@ -1,0 +1,1 @@
+//! GPU kernels in stable Rust, checked and run on any machine.

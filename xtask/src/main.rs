@@ -1,0 +1,2 @@
+//! CI tasks.
+fn main() {}
