@@ -1,1 +1,20 @@
 //! The kernel IR of tilewise: operations, text, verifier, passes.
+//!
+//! A [`Kernel`] is a tree of blocks of operations on SSA values. Staging makes it through a [`Builder`], passes
+//! rewrite it, backends and the interpreter read it. It prints as text and the text parses back.
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod kernel;
+pub mod op;
+pub mod span;
+pub mod types;
+
+pub use build::Builder;
+pub use kernel::{Alloc, AllocId, Block, Inst, Kernel, MemRef, Param, ParamId, ParamKind, Space, Value};
+pub use op::{
+    Access, Align, AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Effect, Format, FormatSpec, Label, Op,
+    Ordering, Piece, Scope, Style, UnaryOp,
+};
+pub use span::{Location, Span, SpanTable};
+pub use types::{Const, Scalar, Type};

@@ -1,0 +1,165 @@
+//! The one way to make a kernel: operations are appended to the innermost open block.
+
+use crate::kernel::{Alloc, AllocId, Block, Inst, Kernel, Param, ParamId, ParamKind, Space, Value};
+use crate::op::{Label, Op};
+use crate::span::Span;
+use crate::types::{Const, Type};
+
+/// Builds one kernel.
+///
+/// What follows a terminator in a block cannot be reached; it gets values of the right types, so that the caller can
+/// go on, and is dropped.
+///
+/// ```
+/// use tilewise_ir::{Builder, Op, Const, BinaryOp, Scalar, Span};
+///
+/// let mut b = Builder::new("answer");
+/// let six = b.constant(Const::int(Scalar::I32, 6));
+/// let seven = b.constant(Const::int(Scalar::I32, 7));
+/// b.emit(Op::Binary(BinaryOp::Mul), [six, seven], Scalar::I32.ty());
+/// let kernel = b.finish();
+/// assert_eq!(kernel.op_count(), 4); // and the final return
+/// ```
+#[derive(Debug)]
+pub struct Builder {
+    kernel: Kernel,
+    open: Vec<Block>,
+    span: Span,
+}
+
+impl Builder {
+    /// An empty kernel with its body open.
+    pub fn new(name: impl Into<String>) -> Builder {
+        Builder { kernel: Kernel::new(name), open: vec![Block::default()], span: Span::NONE }
+    }
+
+    /// The kernel so far: parameters, allocations and types are there, open blocks are not.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The kernel so far, for its flags.
+    pub fn kernel_mut(&mut self) -> &mut Kernel {
+        &mut self.kernel
+    }
+
+    /// Type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.kernel.ty(value)
+    }
+
+    /// The position that the following operations get.
+    pub fn set_location(&mut self, file: &str, line: u32, column: u32) {
+        self.span = self.kernel.spans.intern(file, line, column);
+    }
+
+    /// The position that the following operations get.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Adds a parameter.
+    pub fn param(&mut self, name: impl Into<String>, kind: ParamKind) -> ParamId {
+        self.kernel.params.push(Param { name: name.into(), kind });
+        ParamId(self.kernel.params.len() as u32 - 1)
+    }
+
+    /// Allocates shared or local memory of `len` elements.
+    pub fn alloc(&mut self, name: impl Into<String>, space: Space, elem: Type, len: u64) -> AllocId {
+        self.kernel.allocs.push(Alloc { name: name.into(), space, elem, len, span: self.span });
+        AllocId(self.kernel.allocs.len() as u32 - 1)
+    }
+
+    /// Appends an operation with one result of type `ty`.
+    pub fn emit(&mut self, op: Op, args: impl IntoIterator<Item = Value>, ty: Type) -> Value {
+        let result = self.kernel.new_value(ty);
+        self.push(Inst::new(op, args, [result], self.span));
+        result
+    }
+
+    /// Appends an operation with no result: a store, an effect or a terminator.
+    pub fn emit_void(&mut self, op: Op, args: impl IntoIterator<Item = Value>) {
+        self.push(Inst::new(op, args, [], self.span));
+    }
+
+    /// Appends an operation with nested blocks, and one result for each of `types`.
+    pub fn emit_structure(
+        &mut self,
+        op: Op,
+        args: impl IntoIterator<Item = Value>,
+        blocks: Vec<Block>,
+        types: &[Type],
+    ) -> Vec<Value> {
+        let results: Vec<_> = types.iter().map(|&ty| self.kernel.new_value(ty)).collect();
+        let mut inst = Inst::new(op, args, results.iter().copied(), self.span);
+        inst.blocks = blocks;
+        self.push(inst);
+        results
+    }
+
+    /// Appends a constant.
+    pub fn constant(&mut self, value: Const) -> Value {
+        self.emit(Op::Const(value), [], value.scalar.ty())
+    }
+
+    /// A new loop label.
+    pub fn label(&mut self) -> Label {
+        self.kernel.new_label()
+    }
+
+    /// Opens a block with parameters of these types, and gives the parameters.
+    pub fn open_block(&mut self, params: &[Type]) -> Vec<Value> {
+        let params: Vec<_> = params.iter().map(|&ty| self.kernel.new_value(ty)).collect();
+        self.open.push(Block { params: params.clone(), insts: Vec::new() });
+        params
+    }
+
+    /// Closes the innermost open block. If it does not end with a terminator yet, `terminator` is appended with no
+    /// operands.
+    ///
+    /// # Panics
+    ///
+    /// If only the body is open.
+    pub fn close_block(&mut self, terminator: Op) -> Block {
+        assert!(self.open.len() > 1, "close_block without open_block");
+        if !self.is_terminated() {
+            self.emit_void(terminator, []);
+        }
+        self.open.pop().expect("a block is open")
+    }
+
+    /// Whether the innermost open block has its terminator: what follows cannot be reached.
+    pub fn is_terminated(&self) -> bool {
+        self.current().insts.last().is_some_and(|i| i.op.is_terminator())
+    }
+
+    /// How many blocks are open, the body included.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The operations of the innermost open block so far.
+    pub fn current(&self) -> &Block {
+        self.open.last().expect("the body is open")
+    }
+
+    /// The kernel, its body ended by `Return`.
+    ///
+    /// # Panics
+    ///
+    /// If a block is still open.
+    pub fn finish(mut self) -> Kernel {
+        assert_eq!(self.open.len(), 1, "finish with open blocks");
+        if !self.is_terminated() {
+            self.emit_void(Op::Return, []);
+        }
+        self.kernel.body = self.open.pop().expect("the body is open");
+        self.kernel
+    }
+
+    fn push(&mut self, inst: Inst) {
+        if !self.is_terminated() {
+            self.open.last_mut().expect("the body is open").insts.push(inst);
+        }
+    }
+}

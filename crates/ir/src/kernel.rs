@@ -1,0 +1,226 @@
+//! A kernel as data: parameters, allocations, and a tree of blocks of operations on SSA values.
+//!
+//! Nothing here checks anything: [`verify`](crate::verify) does, and [`build`](crate::build) is the way to make
+//! kernels.
+
+use crate::op::{Label, Op};
+use crate::span::{Span, SpanTable};
+use crate::types::{Scalar, Type};
+use smallvec::SmallVec;
+
+/// An SSA value: an index into [`Kernel::values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+/// A parameter: an index into [`Kernel::params`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ParamId(pub u32);
+
+/// Memory that the kernel allocates: an index into [`Kernel::allocs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AllocId(pub u32);
+
+/// What a memory operation touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemRef {
+    /// The storage of a tensor parameter, in global memory.
+    Param(ParamId),
+    /// Shared or local memory of the kernel's own.
+    Alloc(AllocId),
+}
+
+/// A kernel: what `#[kernel]` describes and what backends translate.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// Name of the user's function.
+    pub name: String,
+    /// Parameters in the order of the user's function.
+    pub params: Vec<Param>,
+    /// Shared and local memory, in order of allocation.
+    pub allocs: Vec<Alloc>,
+    /// Type of each value; index is the number of the [`Value`].
+    pub values: Vec<Type>,
+    /// How many labels [`Op::Loop`] and [`Op::For`] use; labels are `0..labels`.
+    pub labels: u32,
+    /// The operations; ends with [`Op::Return`].
+    pub body: Block,
+    /// Positions that the operations' spans refer to.
+    pub spans: SpanTable,
+    /// Whether `a * b + c` may be contracted to one rounding (see `pass::contract`). On unless the user turns it off.
+    pub contract: bool,
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Param {
+    /// Name in the user's function.
+    pub name: String,
+    /// What is passed.
+    pub kind: ParamKind,
+}
+
+/// The kinds of parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ParamKind {
+    /// One value for the whole launch, read by [`Op::Scalar`].
+    Scalar(Scalar),
+    /// Storage of a tensor. Its elements are numbered by offset from the tensor's first element; extents and
+    /// strides that are not known while staging are read by [`Op::Extent`] and [`Op::Stride`].
+    Tensor {
+        /// Type of an element.
+        elem: Scalar,
+        /// Number of dimensions.
+        rank: u8,
+        /// Whether the kernel may write to it.
+        mutable: bool,
+        /// Whether another parameter of the launch may share its storage (an in-out pair).
+        aliased: bool,
+    },
+}
+
+/// Memory that lives as long as a block of threads (shared) or a thread (local). Its contents at the start are not
+/// defined.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Alloc {
+    /// Name of the variable in the user's function; need not be unique.
+    pub name: String,
+    /// Who shares it.
+    pub space: Space,
+    /// Type of an element; a vector for a local SIMD variable.
+    pub elem: Type,
+    /// Number of elements.
+    pub len: u64,
+    /// Where the user allocated it.
+    pub span: Span,
+}
+
+/// The address spaces of [`Alloc`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// One copy for each block of threads.
+    Shared,
+    /// One copy for each thread: variables and arrays. What is only indexed by constants becomes SSA values.
+    Local,
+}
+
+/// A sequence of operations with parameters. The last operation is a terminator, and no other is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// Values that each entry to the block sets: carried values of a loop.
+    pub params: Vec<Value>,
+    /// The operations in order.
+    pub insts: Vec<Inst>,
+}
+
+/// An operation with its operands and results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// Operands, in the order that [`Op`] documents.
+    pub args: SmallVec<[Value; 4]>,
+    /// Results, in the order that [`Op`] documents.
+    pub results: SmallVec<[Value; 1]>,
+    /// Nested blocks: two for `If`, one for `Loop` and `For`, else none.
+    pub blocks: Vec<Block>,
+    /// The user's position.
+    pub span: Span,
+}
+
+impl Kernel {
+    /// An empty kernel: no parameters, no operations (not even the final `Return`).
+    pub fn new(name: impl Into<String>) -> Kernel {
+        Kernel { name: name.into(), contract: true, ..Kernel::default() }
+    }
+
+    /// Type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.0 as usize]
+    }
+
+    /// A new value of type `ty`, defined by nothing yet.
+    pub fn new_value(&mut self, ty: Type) -> Value {
+        self.values.push(ty);
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// A new label.
+    pub fn new_label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    /// The user's name of what a memory operation touches.
+    pub fn mem_name(&self, mem: MemRef) -> &str {
+        match mem {
+            MemRef::Param(p) => &self.params[p.0 as usize].name,
+            MemRef::Alloc(a) => &self.allocs[a.0 as usize].name,
+        }
+    }
+
+    /// Type of an element of what a memory operation touches. A scalar parameter has none.
+    pub fn mem_elem(&self, mem: MemRef) -> Option<Type> {
+        match mem {
+            MemRef::Param(p) => match self.params.get(p.0 as usize)?.kind {
+                ParamKind::Tensor { elem, .. } => Some(elem.ty()),
+                ParamKind::Scalar(_) => None,
+            },
+            MemRef::Alloc(a) => Some(self.allocs.get(a.0 as usize)?.elem),
+        }
+    }
+
+    /// Number of operations, those in nested blocks included.
+    pub fn op_count(&self) -> usize {
+        let mut n = 0;
+        self.body.visit(&mut |_| n += 1);
+        n
+    }
+}
+
+impl Block {
+    /// Calls `f` on each operation, outer before inner, in order.
+    pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a Inst)) {
+        for inst in &self.insts {
+            f(inst);
+            for block in &inst.blocks {
+                block.visit(f);
+            }
+        }
+    }
+
+    /// Calls `f` on each operation, outer before inner, in order.
+    pub fn visit_mut(&mut self, f: &mut impl FnMut(&mut Inst)) {
+        for inst in &mut self.insts {
+            f(inst);
+            for block in &mut inst.blocks {
+                block.visit_mut(f);
+            }
+        }
+    }
+}
+
+impl Inst {
+    /// An operation with no nested blocks.
+    pub fn new(
+        op: Op,
+        args: impl IntoIterator<Item = Value>,
+        results: impl IntoIterator<Item = Value>,
+        span: Span,
+    ) -> Inst {
+        Inst {
+            op,
+            args: args.into_iter().collect(),
+            results: results.into_iter().collect(),
+            blocks: Vec::new(),
+            span,
+        }
+    }
+
+    /// The only result of an operation that has exactly one.
+    pub fn result(&self) -> Option<Value> {
+        match self.results[..] {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+}
