@@ -30,7 +30,7 @@ pub enum MemRef {
 }
 
 /// A kernel: what `#[kernel]` describes and what backends translate.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kernel {
     /// Name of the user's function.
     pub name: String,

@@ -5,12 +5,15 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod fault;
 pub mod kernel;
 pub mod op;
 pub mod span;
+pub mod text;
 pub mod types;
 
 pub use build::Builder;
+pub use fault::{AccessKind, Fault, FaultKind, Waiting};
 pub use kernel::{Alloc, AllocId, Block, Inst, Kernel, MemRef, Param, ParamId, ParamKind, Space, Value};
 pub use op::{
     Access, Align, AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Effect, Format, FormatSpec, Label, Op,
