@@ -15,7 +15,7 @@ use crate::val::{Val, compare};
 pub struct Sides<'a, A, B>(pub &'a A, pub &'a B);
 
 /// A value of the kernel on the left.
-pub trait StagedLeft<T, R> {
+pub trait CompareLeft<T, R> {
     /// `==`
     #[track_caller]
     fn tw_eq(&self) -> Val<bool>
@@ -55,7 +55,7 @@ pub trait StagedLeft<T, R> {
 }
 
 /// A value of the kernel on the right, a plain one on the left.
-pub trait StagedRight<L, T> {
+pub trait CompareRight<L, T> {
     /// `==`
     #[track_caller]
     fn tw_eq(&self) -> Val<bool>
@@ -95,7 +95,7 @@ pub trait StagedRight<L, T> {
 }
 
 /// Two things of the host.
-pub trait Host<A, B> {
+pub trait CompareHost<A, B> {
     /// `==`
     fn tw_eq(&self) -> bool
     where
@@ -124,7 +124,7 @@ pub trait Host<A, B> {
 
 macro_rules! comparisons {
     ($($method:ident $op:ident $class:ident $host:ident $operator:tt;)*) => {
-        impl<T, R> StagedLeft<T, R> for &&Sides<'_, Val<T>, R> {
+        impl<T, R> CompareLeft<T, R> for &&Sides<'_, Val<T>, R> {
             $(
                 #[track_caller]
                 fn $method(&self) -> Val<bool>
@@ -137,7 +137,7 @@ macro_rules! comparisons {
             )*
         }
 
-        impl<L, T> StagedRight<L, T> for &Sides<'_, L, Val<T>> {
+        impl<L, T> CompareRight<L, T> for &Sides<'_, L, Val<T>> {
             $(
                 #[track_caller]
                 fn $method(&self) -> Val<bool>
@@ -150,7 +150,7 @@ macro_rules! comparisons {
             )*
         }
 
-        impl<A, B> Host<A, B> for Sides<'_, A, B> {
+        impl<A, B> CompareHost<A, B> for Sides<'_, A, B> {
             $(
                 fn $method(&self) -> bool
                 where
@@ -170,4 +170,37 @@ comparisons! {
     tw_le Le Num PartialOrd <=;
     tw_gt Gt Num PartialOrd >;
     tw_ge Ge Num PartialOrd >=;
+}
+
+/// The value of a `match`, to have Rust check the patterns against its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Scrutinee<'a, M>(pub &'a M);
+
+/// The scrutinee is a value of the kernel: the patterns are of its element type.
+pub trait ScrutineeStaged<T> {
+    /// A value of the patterns' type; only for the type checker.
+    fn pattern_type(&self) -> T;
+}
+
+/// The scrutinee is of the host: the patterns are of its type.
+pub trait ScrutineeHost<M> {
+    /// A value of the patterns' type; only for the type checker.
+    fn pattern_type(&self) -> M;
+}
+
+impl<T> ScrutineeStaged<T> for &Scrutinee<'_, Val<T>> {
+    fn pattern_type(&self) -> T {
+        unreachable!("never run")
+    }
+}
+
+impl<M> ScrutineeHost<M> for Scrutinee<'_, M> {
+    fn pattern_type(&self) -> M {
+        unreachable!("never run")
+    }
+}
+
+/// Stands for the guard of a match arm where patterns are checked for being exhaustive.
+pub fn sometimes() -> bool {
+    false
 }

@@ -261,3 +261,34 @@ impl<A, F: StageAs<A>, const N: usize> StageAs<[A; N]> for [F; N] {
         self.map(StageAs::stage_as)
     }
 }
+
+/// What can be put into a field or a list of type `F`: a value of that type, or a plain one where a value of the kernel
+/// is expected.
+#[diagnostic::on_unimplemented(
+    message = "mismatched types: expected `{F}`, found `{Self}`",
+    label = "expected `{F}`, found `{Self}`",
+    note = "numbers are not converted by themselves: write `x as f32`, `i as usize`"
+)]
+pub trait Field<F> {
+    /// The value.
+    #[track_caller]
+    fn field(self) -> F;
+}
+
+impl<F> Field<F> for F {
+    fn field(self) -> F {
+        self
+    }
+}
+
+impl<T: Element> Field<Val<T>> for T {
+    #[track_caller]
+    fn field(self) -> Val<T> {
+        self.stage()
+    }
+}
+
+/// `let x: T = value`: the value as it is, plain or recorded, checked to be a `T`.
+pub fn annotated<T: DeviceType, S: StageAs<T::Staged>>(value: S) -> S {
+    value
+}

@@ -161,17 +161,27 @@ impl Offset {
 }
 
 impl<S: StagedValue> Var<S> {
-    /// A variable without a value yet: `let x;`.
+    /// A variable without a value yet and without a name: the value of an `if` or `loop`.
     #[track_caller]
     pub fn uninit() -> Var<S> {
         Var::named("")
     }
 
-    /// A variable with its first value: `let mut x = value`.
+    /// A variable with its first value: `let mut x = value`. The name is for listings of the IR.
     #[track_caller]
-    pub fn new(value: impl Stage<Staged = S>) -> Var<S> {
-        let var: Var<S> = Var::uninit();
-        var.set_value(&value.stage());
+    pub fn new(name: &'static str, value: impl Stage<Staged = S>) -> Var<S> {
+        let value = value.stage();
+        let var: Var<S> = Var::named(name);
+        var.set_value(&value);
+        var
+    }
+
+    /// A variable of a given type with its first value: `let mut x: T = value`.
+    #[track_caller]
+    pub fn with_value(name: &'static str, value: impl StageAs<S>) -> Var<S> {
+        let value = value.stage_as();
+        let var: Var<S> = Var::named(name);
+        var.set_value(&value);
         var
     }
 
@@ -189,12 +199,12 @@ impl<S: StagedValue> Var<S> {
         value.store(&mut Place(self.place), Location::caller());
     }
 
+    /// A variable without a value yet: `let x;`.
     #[track_caller]
-    pub(crate) fn named(name: &'static str) -> Var<S> {
+    pub fn named(name: &'static str) -> Var<S> {
         let mut lens = Vec::new();
         S::leaf_lens(1, &mut lens);
         let slot = recorder::with(Location::caller(), |r| {
-            let name = r.pending_name.take().unwrap_or(name);
             r.slots.push(Slot { name, leaves: vec![None; lens.len()], lens });
             r.slots.len() as u32 - 1
         });

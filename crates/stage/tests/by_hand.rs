@@ -1,7 +1,7 @@
 //! The words of a kernel, used as the macros use them.
 use tilewise_ir::{ParamId, ParamKind, Scalar};
 use tilewise_layout::row_major;
-use tilewise_stage::compare::{Host as _, Sides, StagedLeft as _, StagedRight as _};
+use tilewise_stage::compare::{CompareHost as _, CompareLeft as _, Sides};
 use tilewise_stage::control::{If, Loop};
 use tilewise_stage::tensor::index::{ReadIndex, WriteIndex};
 use tilewise_stage::tensor::{ParamDim, TensorParam};
@@ -40,8 +40,8 @@ fn dot_product() {
             __if.end();
         }
         barrier();
-        let stride = Var::new(TPB / 2);
-        let acc = Var::new(0.0);
+        let stride = Var::new("stride", TPB / 2);
+        let acc = Var::new("acc", 0.0);
         acc.set(acc.get() + a.read_index(0));
         acc.set(acc.get() + 2.0 * a.read_index(0));
         {
