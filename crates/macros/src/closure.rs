@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, Ident, Pat, Token, bracketed};
 
 use crate::body::{Binding, Leave, Rewriter, allowed_lints, prelude};
-use crate::signature::hidden;
+use crate::signature::{hidden, index_list_error};
 
 struct Closure {
     captures: Punctuated<Capture, Token![,]>,
@@ -46,7 +46,8 @@ impl Parse for Closure {
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    syn::parse2::<Closure>(input).and_then(|c| closure(&c)).unwrap_or_else(|error| error.to_compile_error())
+    let parsed = syn::parse2::<Closure>(input.clone()).map_err(|error| index_list_error(input).unwrap_or(error));
+    parsed.and_then(|c| closure(&c)).unwrap_or_else(|error| error.to_compile_error())
 }
 
 fn closure(c: &Closure) -> syn::Result<TokenStream> {

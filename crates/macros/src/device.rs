@@ -10,7 +10,7 @@ use syn::{
 
 use crate::body::{Binding, Leave, Rewriter, Want, allowed_lints, has_return, prelude};
 use crate::signature::{
-    Kind, element_parameters, hidden, is_scalar, is_tensor, kind, staged, staged_bounds, staged_generics, take_comptime, with_error,
+    Kind, element_parameters, hidden, index_list_error, is_scalar, is_tensor, kind, staged, staged_bounds, staged_generics, take_comptime, with_error,
 };
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -19,7 +19,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let parsed: Item = match syn::parse2(item.clone()) {
         Ok(parsed) => parsed,
-        Err(error) => return error.to_compile_error(),
+        Err(error) => return index_list_error(item).unwrap_or(error).to_compile_error(),
     };
     let result = match parsed {
         Item::Fn(mut f) => function(&mut f.sig, Some(&f.block), &Generics::default()).map(|body| {

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, ReturnType, parse_quote};
 
 use crate::body::{Binding, Leave, Rewriter, Want, allowed_lints, prelude};
-use crate::signature::{Kind, element_parameters, hidden, kind, staged_bounds, staged_generics, take_comptime, with_error};
+use crate::signature::{Kind, element_parameters, hidden, index_list_error, kind, staged_bounds, staged_generics, take_comptime, with_error};
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if !attribute.is_empty() {
@@ -15,7 +15,9 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let error = syn::Error::new(error.span(), format!("`#[kernel]` is for functions: {error}"));
+            let error = index_list_error(item).unwrap_or_else(|| {
+                syn::Error::new(error.span(), format!("`#[kernel]` is for functions: {error}"))
+            });
             return error.to_compile_error();
         }
     };

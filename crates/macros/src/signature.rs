@@ -197,3 +197,40 @@ pub(crate) fn with_error(error: &syn::Error, item: TokenStream) -> TokenStream {
 pub(crate) fn hidden(name: &str) -> Ident {
     Ident::new(&format!("__{name}"), Span::mixed_site())
 }
+
+/// What `a[i, j]` should have been, if that is why an item does not parse.
+pub(crate) fn index_list_error(tokens: TokenStream) -> Option<syn::Error> {
+    use proc_macro2::{Delimiter, TokenTree};
+    let mut after_value = false;
+    for token in tokens {
+        let mut value = false;
+        match token {
+            TokenTree::Group(group) => {
+                if after_value && group.delimiter() == Delimiter::Bracket {
+                    let comma = group.stream().into_iter().find_map(|t| match t {
+                        TokenTree::Punct(p) if p.as_char() == ',' => Some(p.span()),
+                        _ => None,
+                    });
+                    if let Some(comma) = comma {
+                        let inside = group.span().source_text().unwrap_or_else(|| group.to_string());
+                        return Some(syn::Error::new(
+                            comma,
+                            format!("an index of several dimensions is a list of its own: write `[{inside}]`"),
+                        ));
+                    }
+                }
+                if let Some(error) = index_list_error(group.stream()) {
+                    return Some(error);
+                }
+                value = group.delimiter() != Delimiter::Brace;
+            }
+            TokenTree::Ident(name) => {
+                let keywords = ["in", "return", "break", "match", "if", "while", "else", "let", "mut", "as", "move", "ref"];
+                value = !keywords.iter().any(|k| name == k);
+            }
+            _ => {}
+        }
+        after_value = value;
+    }
+    None
+}

@@ -98,7 +98,10 @@ impl<C: Condition> If<C> {
         }
         If { decision, then: None, slot: None, condition: PhantomData }
     }
+}
 
+// Without the bound, so that a condition of a wrong type is reported once.
+impl<C> If<C> {
     /// Whether to describe the first branch, which starts here.
     #[track_caller]
     pub fn then(&mut self) -> bool {
@@ -372,7 +375,7 @@ impl Loop {
                     let leaves = matches!(r.builder.current().insts.last(), Some(i)
                         if i.op.is_terminator() && i.op != Op::Break(label));
                     let block = r.builder.close_block(Op::Break(label));
-                    r.builder.emit_structure(Op::Loop(label), [], vec![block], &[]);
+                    run_once(&mut r.builder, label, block);
                     !leaves
                 })
             }
@@ -400,13 +403,27 @@ impl Loop {
     #[track_caller]
     pub fn end(&mut self) {
         recorder::with(Location::caller(), |r| {
-            let last = match self.kind {
-                Kind::Recorded => Op::Continue(self.label),
-                Kind::Plain { .. } => Op::Break(self.label),
-            };
-            let block = r.builder.close_block(last);
-            r.builder.emit_structure(Op::Loop(self.label), [], vec![block], &[]);
+            if let Kind::Recorded = self.kind {
+                let block = r.builder.close_block(Op::Continue(self.label));
+                r.builder.emit_structure(Op::Loop(self.label), [], vec![block], &[]);
+            } else {
+                let block = r.builder.close_block(Op::Break(self.label));
+                run_once(&mut r.builder, self.label, block);
+            }
         });
+    }
+}
+
+/// Appends a block that is run once. Nothing is put around it if nothing leaves it early, so that what it computed can
+/// be used behind it.
+fn run_once(builder: &mut tilewise_ir::Builder, label: Label, block: Block) {
+    let ends = block.insts.last().map(|i| &i.op) == Some(&Op::Break(label));
+    let mut jumps = 0;
+    block.visit(&mut |i| jumps += usize::from(i.op == Op::Break(label)));
+    if jumps == usize::from(ends) {
+        builder.append(block, !ends);
+    } else {
+        builder.emit_structure(Op::Loop(label), [], vec![block], &[]);
     }
 }
 

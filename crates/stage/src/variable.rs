@@ -139,14 +139,14 @@ impl Place {
     /// The access to a leaf's allocation, and its pairs of index and extent.
     fn access(&self, alloc: AllocId, location: &'static Location<'static>) -> (Access, Vec<Raw>) {
         let mut access = Access::unchecked(MemRef::Alloc(alloc));
-        // No dimension is that of the lanes: an element of a variable is the whole vector.
-        access.lane_dim = u8::MAX;
         let mut pairs = Vec::new();
         for (dim, (index, len)) in self.0.bounds.into_iter().flatten().enumerate() {
             access.bounds.push(dim as u8);
             pairs.push(index.raw);
             pairs.push(recorder::constant(location, tilewise_ir::Const::index(len)));
         }
+        // No index is that of the lanes: an element of a variable is the whole vector.
+        access.lane_dim = access.bounds.len() as u8;
         (access, pairs)
     }
 }

@@ -26,6 +26,8 @@
 // The macros name this crate by its path.
 extern crate self as tilewise;
 
+pub mod kernel;
+
 pub use tilewise_ir as ir;
 pub use tilewise_layout as layout;
 pub use tilewise_macros::{device, kernel_closure as kernel};
