@@ -128,6 +128,16 @@ impl Builder {
         self.open.pop().expect("a block is open")
     }
 
+    /// Appends the operations of a closed block, the terminator included if `keep_terminator`.
+    pub fn append(&mut self, mut block: Block, keep_terminator: bool) {
+        if !keep_terminator {
+            block.insts.pop_if(|i| i.op.is_terminator());
+        }
+        for inst in block.insts {
+            self.push(inst);
+        }
+    }
+
     /// Whether the innermost open block has its terminator: what follows cannot be reached.
     pub fn is_terminated(&self) -> bool {
         self.current().insts.last().is_some_and(|i| i.op.is_terminator())

@@ -21,8 +21,22 @@
 //! assert_eq!(eval::binary(BinaryOp::Div, a, Const::int(Scalar::I8, 0)), None);
 //! ```
 
-use crate::op::{BinaryOp, CompareOp, UnaryOp};
+use crate::op::{BinaryOp, CompareOp, Op, UnaryOp};
 use crate::types::{Const, Scalar};
+
+/// The result of an operation that works lane by lane, for one lane. `None` for any other operation, too.
+pub fn operation(op: &Op, operands: &[Const]) -> Option<Const> {
+    match (op, operands) {
+        (&Op::Unary(op), &[a]) => unary(op, a),
+        (&Op::Binary(op), &[a, b]) => binary(op, a, b),
+        (&Op::Compare(op), &[a, b]) => compare(op, a, b).map(Const::bool),
+        (Op::MulAdd, &[a, b, c]) => mul_add(a, b, c),
+        (Op::Select, &[condition, a, b]) => Some(if condition.is_zero() { b } else { a }),
+        (&Op::Cast(to), &[a]) => cast(a, to),
+        (&Op::Bitcast(to), &[a]) => bitcast(a, to),
+        _ => None,
+    }
+}
 
 /// The result of [`Op::Unary`](crate::Op::Unary).
 pub fn unary(op: UnaryOp, a: Const) -> Option<Const> {

@@ -5,12 +5,15 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod eval;
 pub mod fault;
 pub mod kernel;
 pub mod op;
+pub mod pass;
 pub mod span;
 pub mod text;
 pub mod types;
+pub mod verify;
 
 pub use build::Builder;
 pub use fault::{AccessKind, Fault, FaultKind, Waiting};
@@ -20,4 +23,6 @@ pub use op::{
     Ordering, Piece, Scope, Style, UnaryOp,
 };
 pub use span::{Location, Span, SpanTable};
+pub use text::ParseError;
 pub use types::{Const, Scalar, Type};
+pub use verify::VerifyError;

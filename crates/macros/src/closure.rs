@@ -84,8 +84,8 @@ fn closure(c: &Closure) -> syn::Result<TokenStream> {
         rewriter.declare(name, Binding::Plain);
         let (text, span, param) = (name.to_string(), name.span(), hidden(&name.to_string()));
         captures.extend(match mutable {
-            true => quote_spanned!(span=> let #param = #name.capture_mut(&mut #builder, #text);),
-            false => quote_spanned!(span=> let #param = #name.capture(&mut #builder, #text);),
+            true => quote_spanned!(span=> let #param = #name.capture_mut_into(&mut #builder, #text);),
+            false => quote_spanned!(span=> let #param = #name.capture_into(&mut #builder, #text);),
         });
         bindings.extend(quote_spanned!(span=> let #name = __tw::Bind::bind(&#param);));
     }
@@ -117,7 +117,7 @@ fn closure(c: &Closure) -> syn::Result<TokenStream> {
         {
             #prelude
             #[allow(unused_imports)]
-            use __tw::{CaptureByName as _, CaptureMutByName as _};
+            use __tw::{Capture as _, CaptureMut as _};
             let mut #builder = __tw::LaunchBuilder::new("kernel!");
             #captures
             #lints

@@ -1,1 +1,62 @@
 //! Devices, buffers and launches of tilewise.
+//!
+//! A [`DeviceContext`] opens a device. Memory on it is a [`DeviceBuffer`], or a [`DeviceTensor`]: a buffer with a
+//! layout. A [`Launch`] is a kernel with its arguments; [`DeviceContext::enqueue_function`] describes it, compiles what
+//! was described (or finds it in the context's cache) and runs it.
+//!
+//! ```
+//! use tilewise_layout::row_major;
+//! use tilewise_runtime::DeviceContext;
+//!
+//! let ctx = DeviceContext::new()?;
+//! let a = ctx.tensor_from_fn(row_major([2, 3]), |[i, j]| (10 * i + j) as f32)?;
+//! assert_eq!(a.to_host()?, [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
+//! assert_eq!(a.transpose().to_host()?.to_string(), "HostBuffer([0.0, 10.0, 1.0, 11.0, 2.0, 12.0])");
+//! # Ok::<(), tilewise_runtime::Error>(())
+//! ```
+//!
+//! # Order and errors
+//!
+//! What is enqueued on a context happens in the order in which it was enqueued, also where the device works on while
+//! the host does. A tensor may be dropped right after a launch that uses it: its memory lives until the launch has
+//! ended.
+//!
+//! A fault in a kernel (an index outside its tensor, a failed `assert!`, ...) does not stop the program and does not
+//! touch other memory. It is kept, and the next [`synchronize`](DeviceContext::synchronize) or the next read of any
+//! tensor of the context returns it, once, as [`Error::Fault`].
+//!
+//! # For `#[kernel]`
+//!
+//! [`LaunchBuilder`] is what the macros' code calls: it takes the arguments of one launch, gives the parameters from
+//! which the kernel's body gets its values, and makes the [`Launch`].
+// Not `forbid`: `Launch::unchecked` is an `unsafe fn`, and its declaration counts. There is no unsafe block.
+#![deny(unsafe_code)]
+
+mod buffer;
+mod cache;
+mod context;
+mod device;
+mod elementwise;
+mod error;
+mod fault;
+mod host_buffer;
+mod launch;
+mod output;
+mod storage;
+mod tensor;
+
+pub use buffer::DeviceBuffer;
+pub use context::DeviceContext;
+pub use device::{DeviceInfo, DeviceLimits};
+pub use elementwise::{elementwise, simd_width_of};
+pub use error::{Error, LaunchError, Result, TensorError};
+pub use fault::FaultReport;
+pub use host_buffer::HostBuffer;
+pub use launch::args::{TensorArg, TensorArgMut};
+pub use launch::builder::{LaunchBuilder, ScalarParam};
+pub use launch::capture::{Bind, ByReference, ByValue, Capture, CaptureMut, OnDevice, TensorCapture};
+pub use launch::dims::{BlockDim, GridDim, block_dim, grid_dim};
+pub use launch::{IndexBody, Launch};
+pub use output::OutputSink;
+pub use tensor::DeviceTensor;
+pub use tensor::view::{TensorView, TensorViewMut};

@@ -64,34 +64,4 @@ pub mod __private {
     pub use tilewise_stage::tensor::{TensorMut, TensorRef, TensorType};
     pub use tilewise_stage::variable::{Place, Var};
     pub use tilewise_stage::{Element, Val, let_name};
-
-    /// `name.capture(builder, "name")`: through a method, so that a tensor and a reference to one do alike.
-    pub trait CaptureByName {
-        /// Captures by reference.
-        fn capture<'k>(&'k self, builder: &mut LaunchBuilder<'k>, name: &'static str) -> <Self as Capture<'k>>::Param
-        where
-            Self: Capture<'k>,
-        {
-            builder.capture(name, self)
-        }
-    }
-
-    impl<C: ?Sized> CaptureByName for C {}
-
-    /// `name.capture_mut(builder, "name")`, likewise.
-    pub trait CaptureMutByName {
-        /// Captures by mutable reference.
-        fn capture_mut<'k>(
-            &'k mut self,
-            builder: &mut LaunchBuilder<'k>,
-            name: &'static str,
-        ) -> <Self as CaptureMut<'k>>::Param
-        where
-            Self: CaptureMut<'k>,
-        {
-            builder.capture_mut(name, self)
-        }
-    }
-
-    impl<C: ?Sized> CaptureMutByName for C {}
 }

@@ -86,15 +86,15 @@ impl<T: Element, const RANK: usize, M> TileTensor<T, RANK, M> {
         access.lane_dim = (RANK - 1) as u8;
         access.align = align as u16;
         let mut bounds = SmallVec::new();
-        for d in 0..RANK {
-            offset = sum(offset, scaled(index[d], self.strides[d]));
+        for (d, &index) in index.iter().enumerate() {
+            offset = sum(offset, scaled(index, self.strides[d]));
             access.bounds.push(d as u8);
             let (at, limit) = match self.simd {
                 Some(simd) if d == RANK - 1 => {
-                    let at = sum(simd.start, scaled(index[d], Dim::Known(simd.step)));
+                    let at = sum(simd.start, scaled(index, Dim::Known(simd.step)));
                     (at.unwrap_or_else(|| 0usize.stage()), simd.limit)
                 }
-                _ => (index[d], self.extents[d]),
+                _ => (index, self.extents[d]),
             };
             bounds.push(at.raw);
             bounds.push(limit.value().raw);

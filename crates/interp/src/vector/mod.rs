@@ -1,0 +1,165 @@
+//! The arithmetic of the interpreter: each operation is a loop over the lanes of columns.
+//!
+//! Everything here is compiled twice, once for any processor of the target and once for those with wide vectors (see
+//! [`simd`]), so it is all `#[inline(always)]` under the two entry points there. There are no masks: an operation is
+//! computed in whole chunks, and whoever calls takes over the lanes that are active. That is harmless, because these
+//! operations have no effects and no faults.
+
+mod binary;
+mod cast;
+mod map;
+pub(crate) mod simd;
+#[cfg(test)]
+mod tests;
+mod unary;
+
+use tilewise_ir::{BinaryOp, CompareOp, Scalar, UnaryOp};
+
+use crate::column::{CHUNK, Cell, Chunk, Column, Reg, Registers, Source};
+use map::Context;
+
+/// An operation without effects, and its operands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Compute {
+    /// [`Op::Unary`](tilewise_ir::Op::Unary)
+    Unary(UnaryOp, Scalar, Reg),
+    /// [`Op::Binary`](tilewise_ir::Op::Binary)
+    Binary(BinaryOp, Scalar, Reg, Reg),
+    /// [`Op::Compare`](tilewise_ir::Op::Compare)
+    Compare(CompareOp, Scalar, Reg, Reg),
+    /// [`Op::MulAdd`](tilewise_ir::Op::MulAdd)
+    MulAdd(Scalar, Reg, Reg, Reg),
+    /// [`Op::Select`](tilewise_ir::Op::Select): condition, whether it has one component for all, and the two sides.
+    Select(Reg, bool, Reg, Reg),
+    /// [`Op::Cast`](tilewise_ir::Op::Cast): from, to.
+    Cast(Scalar, Scalar, Reg),
+}
+
+/// Which chunks of a register are computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// The first chunk.
+    pub(crate) first: usize,
+    /// One past the last chunk.
+    pub(crate) last: usize,
+    /// Chunks of a component of the result: 1 if it is uniform.
+    pub(crate) chunks: usize,
+    /// Components of the result.
+    pub(crate) components: usize,
+    /// Chunks of a component of a varying register.
+    pub(crate) block: usize,
+    /// Whether the result is uniform, so that one lane stands for all.
+    pub(crate) uniform: bool,
+}
+
+/// Where a result goes: one of the two has its chunks.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    /// For a result of up to 32 bits.
+    pub(crate) narrow: Column<u32>,
+    /// For a result of 64 bits.
+    pub(crate) wide: Column<u64>,
+}
+
+/// A cell that [`Out`] has a column of.
+trait OutCell: Cell {
+    fn column(out: &mut Out) -> &mut [Chunk<Self>];
+}
+
+impl OutCell for u32 {
+    #[inline(always)]
+    fn column(out: &mut Out) -> &mut [Chunk<u32>] {
+        &mut out.narrow
+    }
+}
+
+impl OutCell for u64 {
+    #[inline(always)]
+    fn column(out: &mut Out) -> &mut [Chunk<u64>] {
+        &mut out.wide
+    }
+}
+
+/// Computes an operation. `wide` is whether the result is of 64 bits.
+#[inline(always)]
+fn compute(operation: &Compute, wide: bool, registers: &Registers, shape: Shape, out: &mut Out) {
+    let mut context = Context { registers, shape, out };
+    match *operation {
+        Compute::Unary(op, scalar, a) => unary::unary(&mut context, op, scalar, a),
+        Compute::Binary(op, scalar, a, b) => binary::binary(&mut context, op, scalar, a, b),
+        Compute::Compare(op, scalar, a, b) => binary::compare(&mut context, op, scalar, a, b),
+        Compute::MulAdd(scalar, a, b, c) => binary::mul_add(&mut context, scalar, a, b, c),
+        Compute::Select(cond, one, a, b) if wide => context.select::<u64>(cond, one, a, b),
+        Compute::Select(cond, one, a, b) => context.select::<u32>(cond, one, a, b),
+        Compute::Cast(from, to, a) => cast::cast(&mut context, from, to, a),
+    }
+}
+
+/// Whether `(index + plus) + lanes <= extent` for all active threads; only the first sum wraps. `lanes` is at least 1.
+#[inline(always)]
+fn within(
+    index: Source<'_, u64>,
+    plus: u64,
+    extent: Source<'_, u64>,
+    lanes: u64,
+    active: &[u64],
+    first: usize,
+    last: usize,
+) -> bool {
+    let beyond = lanes - 1;
+    for (chunk, &active) in active.iter().enumerate().take(last).skip(first) {
+        let (index, extent) = (index.chunk(0, chunk), extent.chunk(0, chunk));
+        let mut holds = [0u32; CHUNK];
+        let mut all = 1u32;
+        for lane in 0..CHUNK {
+            let limit = extent.0[lane].saturating_sub(beyond);
+            holds[lane] = (index.0[lane].wrapping_add(plus) < limit) as u32;
+            all &= holds[lane];
+        }
+        if all == 0 && active & !pack(&holds) != 0 {
+            return false;
+        }
+    }
+    true
+}
+
+/// The lanes that hold a truth value, as bits.
+#[inline(always)]
+fn truth(values: &Chunk<u32>) -> u64 {
+    let (mut all, mut any) = (u32::MAX, 0);
+    for &value in &values.0 {
+        all &= value;
+        any |= value;
+    }
+    match (all & 1, any & 1) {
+        (1, _) => u64::MAX,
+        (_, 0) => 0,
+        _ => pack(&values.0),
+    }
+}
+
+/// Whether each lane is one more than the lane before.
+#[inline(always)]
+fn consecutive(values: &Chunk<u64>) -> bool {
+    let mut different = 0;
+    for (lane, &value) in values.0.iter().enumerate() {
+        different |= value ^ values.0[0].wrapping_add(lane as u64);
+    }
+    different == 0
+}
+
+/// The low bits of the lanes.
+#[inline(always)]
+fn pack(values: &[u32; CHUNK]) -> u64 {
+    let mut bytes = [0u8; CHUNK];
+    for (byte, value) in bytes.iter_mut().zip(values) {
+        *byte = *value as u8;
+    }
+    let mut bits = 0;
+    for (i, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        // Moves the low bit of byte n to bit n of the highest byte.
+        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= gathered << (8 * i);
+    }
+    bits
+}

@@ -1,0 +1,10 @@
+//! Passes: random kernels before and after each pass, cases with their expected text, constant evaluation against
+//! the reference, and time.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cases;
+mod equivalence;
+mod evaluation;
+mod speed;

@@ -1,0 +1,154 @@
+//! Compiled kernels, by what was described.
+//!
+//! A kernel is described anew at each launch; that is cheap, and it is what makes plain Rust the compile-time language.
+//! Compiling is not cheap. So the description is looked up by its structure (every operation, type, name and source
+//! position) and compiled only if it is new. Nothing else is in the key: no address, no extent that is not part of the
+//! description, no order of launches.
+//!
+//! The number of kernels that are kept is bounded; who has not been launched for the longest time goes first.
+
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use tilewise_ir::{Block, Kernel, pass, verify};
+
+use crate::device::{Device, Executable};
+use crate::error::{Error, Result};
+
+/// The most kernels that are kept.
+const CAPACITY: usize = 512;
+
+/// The compiled kernels of a context.
+#[derive(Debug, Default)]
+pub(crate) struct KernelCache {
+    entries: Mutex<Entries>,
+    compilations: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    /// By the hash of the description; several only if hashes are equal by chance.
+    by_hash: FxHashMap<u64, Vec<Arc<Entry>>>,
+    len: usize,
+    /// Counts look-ups.
+    time: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    described: Kernel,
+    optimize: bool,
+    last_used: AtomicU64,
+    /// Set by the first who needs it; others wait.
+    executable: OnceLock<Result<Arc<dyn Executable>>>,
+}
+
+impl KernelCache {
+    /// How many kernels have been compiled.
+    pub(crate) fn compilations(&self) -> u64 {
+        self.compilations.load(Ordering::Relaxed)
+    }
+
+    /// The kernel compiled for `device`, which is the same at each call.
+    pub(crate) fn get(
+        &self,
+        described: Kernel,
+        optimize: bool,
+        device: &dyn Device,
+    ) -> Result<Arc<dyn Executable>> {
+        let hash = structural_hash(&described, optimize);
+        let entry = self.lock().entry(hash, described, optimize);
+        let executable = entry.executable.get_or_init(|| {
+            self.compilations.fetch_add(1, Ordering::Relaxed);
+            compile(&entry.described, optimize, device)
+        });
+        if executable.is_err() {
+            // What failed may work later, when there is more memory.
+            self.lock().remove(hash, &entry);
+        }
+        executable.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    /// The entry of a description, a new one if it is not there.
+    fn entry(&mut self, hash: u64, described: Kernel, optimize: bool) -> Arc<Entry> {
+        self.time += 1;
+        let time = self.time;
+        if let Some(same_hash) = self.by_hash.get(&hash)
+            && let Some(found) = same_hash.iter().find(|e| e.optimize == optimize && e.described == described)
+        {
+            found.last_used.store(time, Ordering::Relaxed);
+            return Arc::clone(found);
+        }
+        if self.len == CAPACITY {
+            self.remove_oldest();
+        }
+        let last_used = AtomicU64::new(time);
+        let entry = Arc::new(Entry { described, optimize, last_used, executable: OnceLock::new() });
+        self.by_hash.entry(hash).or_default().push(Arc::clone(&entry));
+        self.len += 1;
+        entry
+    }
+
+    fn remove(&mut self, hash: u64, entry: &Arc<Entry>) {
+        if let Some(same_hash) = self.by_hash.get_mut(&hash) {
+            let before = same_hash.len();
+            same_hash.retain(|e| !Arc::ptr_eq(e, entry));
+            self.len -= before - same_hash.len();
+            if same_hash.is_empty() {
+                self.by_hash.remove(&hash);
+            }
+        }
+    }
+
+    fn remove_oldest(&mut self) {
+        let all = self.by_hash.iter().flat_map(|(hash, entries)| entries.iter().map(move |e| (*hash, e)));
+        let oldest = all.min_by_key(|(_, entry)| entry.last_used.load(Ordering::Relaxed));
+        if let Some((hash, entry)) = oldest.map(|(hash, entry)| (hash, Arc::clone(entry))) {
+            self.remove(hash, &entry);
+        }
+    }
+}
+
+/// From the description to something that runs.
+fn compile(described: &Kernel, optimize: bool, device: &dyn Device) -> Result<Arc<dyn Executable>> {
+    verified(described, described)?;
+    let mut kernel = described.clone();
+    pass::prepare(&mut kernel);
+    if optimize {
+        pass::optimize(&mut kernel);
+    }
+    verified(&kernel, described)?;
+    device.compile(&kernel)
+}
+
+fn verified(kernel: &Kernel, described: &Kernel) -> Result<()> {
+    verify::verify(kernel).map_err(|errors| Error::invalid_kernel(&described.name, &errors))
+}
+
+/// A hash of all that the description is but its source positions, which equality looks at.
+fn structural_hash(kernel: &Kernel, optimize: bool) -> u64 {
+    fn hash_block(block: &Block, hasher: &mut FxHasher) {
+        block.params.hash(hasher);
+        block.insts.len().hash(hasher);
+        for inst in &block.insts {
+            inst.op.hash(hasher);
+            inst.args.hash(hasher);
+            inst.results.hash(hasher);
+            inst.span.hash(hasher);
+            inst.blocks.iter().for_each(|inner| hash_block(inner, hasher));
+        }
+    }
+    let Kernel { name, params, allocs, values, labels, body, spans: _, contract } = kernel;
+    let mut hasher = FxHasher::default();
+    (name, params, allocs, values, labels, contract, optimize).hash(&mut hasher);
+    hash_block(body, &mut hasher);
+    hasher.finish()
+}

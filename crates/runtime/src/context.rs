@@ -1,0 +1,276 @@
+//! [`DeviceContext`]: a device that is open, and what is enqueued on it.
+
+use std::env;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use smallvec::SmallVec;
+
+use crate::cache::KernelCache;
+use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch};
+use crate::error::{Error, Result};
+use crate::launch::Launch;
+use crate::launch::dims::{BlockDim, GridDim};
+use crate::output::{Output, OutputSink};
+
+/// A device that is open: it makes buffers and tensors, and launches kernels.
+///
+/// A clone is the same context. Several contexts can be open at a time, also of one device; each has its own memory,
+/// its own kernels and its own faults.
+///
+/// ```
+/// use tilewise_layout::row_major;
+/// use tilewise_runtime::DeviceContext;
+///
+/// let ctx = DeviceContext::open("cpu")?;
+/// assert_eq!(ctx.device_name(), "cpu");
+/// let x = ctx.full::<f32, 1>(row_major([4]), 0.5)?;
+/// ctx.synchronize()?;
+/// assert_eq!(x.to_host()?, [0.5; 4]);
+/// # Ok::<(), tilewise_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct DeviceContext {
+    shared: Arc<Shared>,
+    optimize: bool,
+    threads: Option<NonZeroUsize>,
+    output: Output,
+}
+
+/// What the clones of a context share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The contexts of a program are numbered, so that messages can tell them apart.
+    number: u64,
+    pub(crate) device: Box<dyn Device>,
+    kernels: KernelCache,
+}
+
+impl Shared {
+    /// Waits for all that was enqueued; an error if a kernel went wrong since somebody last asked.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        match self.device.synchronize()? {
+            None => Ok(()),
+            Some(report) => Err(Error::Fault(Box::new(report))),
+        }
+    }
+}
+
+/// `context 1 (cpu)`.
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "context {} ({})", self.number, self.device.info().name)
+    }
+}
+
+/// Names the device that [`DeviceContext::new`] opens.
+const DEVICE: &str = "TILEWISE_DEVICE";
+
+/// `0` turns the optimiser off.
+const OPTIMIZER: &str = "TILEWISE_OPT";
+
+impl DeviceContext {
+    /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
+    ///
+    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchDevice`] or [`Error::DeviceNotBuilt`] if there is no such device, [`Error::Variable`] if
+    /// `TILEWISE_OPT` is neither 0 nor 1.
+    pub fn new() -> Result<DeviceContext> {
+        let device = variable(DEVICE);
+        let device = match device.as_deref() {
+            Some(name) => device::open(name)?,
+            None => device::open_best()?,
+        };
+        DeviceContext::with_device(device)
+    }
+
+    /// Opens a device by its name, whatever `TILEWISE_DEVICE` is. Letter case plays no part.
+    ///
+    /// ```
+    /// use tilewise_runtime::DeviceContext;
+    ///
+    /// let error = DeviceContext::open("abacus").unwrap_err();
+    /// assert_eq!(error.to_string(), "there is no device `abacus`; there is `cpu`");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](DeviceContext::new).
+    pub fn open(name: &str) -> Result<DeviceContext> {
+        DeviceContext::with_device(device::open(name)?)
+    }
+
+    fn with_device(device: Box<dyn Device>) -> Result<DeviceContext> {
+        static CONTEXTS: AtomicU64 = AtomicU64::new(1);
+        let optimize = optimizer(variable(OPTIMIZER).as_deref())?;
+        let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
+        let shared = Arc::new(Shared { number, device, kernels: KernelCache::default() });
+        Ok(DeviceContext { shared, optimize, threads: None, output: Output::default() })
+    }
+
+    /// The devices that can be opened, the best first.
+    pub fn devices() -> Vec<DeviceInfo> {
+        device::available()
+    }
+
+    /// The same context with the optimiser on or off. It changes how fast a kernel runs and how long it takes to
+    /// compile, never what it computes. It is on unless `TILEWISE_OPT=0` is set.
+    #[must_use]
+    pub fn with_optimizer(self, on: bool) -> DeviceContext {
+        DeviceContext { optimize: on, ..self }
+    }
+
+    /// The same context, its kernels run by at most `threads` threads of the host; 0 for as many as there are cores. Of
+    /// no effect for a GPU.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> DeviceContext {
+        DeviceContext { threads: NonZeroUsize::new(threads), ..self }
+    }
+
+    /// The same context, with a sink for the lines that its kernels print; without one they go to standard output.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, block_dim, grid_dim};
+    /// use tilewise_stage::print::Line;
+    ///
+    /// let text = Arc::new(Mutex::new(String::new()));
+    /// let ctx = DeviceContext::new()?.with_output(text.clone());
+    /// let hello = LaunchBuilder::new("hello").describe(|| {
+    ///     let mut line = Line::new();
+    ///     line.text("hello");
+    ///     line.print();
+    /// });
+    /// ctx.enqueue_function(hello, grid_dim(1), block_dim(2))?;
+    /// ctx.synchronize()?;
+    /// assert_eq!(*text.lock().unwrap(), "hello\nhello\n");
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_output(self, sink: impl OutputSink) -> DeviceContext {
+        DeviceContext { output: Output::new(sink), ..self }
+    }
+
+    /// Name of the device.
+    pub fn device_name(&self) -> &str {
+        &self.device_info().name
+    }
+
+    /// What is known of the device.
+    pub fn device_info(&self) -> &DeviceInfo {
+        self.shared.device.info()
+    }
+
+    /// How many kernels this context and its clones have compiled.
+    ///
+    /// A kernel is compiled when it is first launched, and again where it is described differently: for another element
+    /// type, other `#[comptime]` arguments, another static extent. Run-time scalars, dynamic extents and addresses are
+    /// no part of it.
+    pub fn compilations(&self) -> u64 {
+        self.shared.kernels.compilations()
+    }
+
+    /// Runs a kernel on `grid` blocks of `block` threads, after what was enqueued before.
+    ///
+    /// If an axis of the grid is 0, nothing runs. A fault in the kernel is reported by the next
+    /// [`synchronize`](DeviceContext::synchronize) or read.
+    ///
+    /// # Errors
+    ///
+    /// Nothing has run then. [`Error::Launch`] names the limit of the device that the launch is over,
+    /// [`Error::WrongContext`] an argument of another context, [`Error::Stage`] what is wrong in the kernel.
+    pub fn enqueue_function(&self, launch: Launch<'_>, grid: GridDim, block: BlockDim) -> Result<()> {
+        let limits = &self.device_info().limits;
+        let block = block.checked(launch.name(), limits)?;
+        let grid = grid.checked(launch.name(), limits)?;
+        for param in launch.params() {
+            if let ArgValue::Tensor(tensor) = &param.value {
+                let what = || format!("argument `{}` of kernel `{}`", param.name, launch.name());
+                tensor.storage.check_context(&self.shared, what)?;
+            }
+        }
+        if grid.contains(&0) {
+            return Ok(());
+        }
+        let (kernel, params) = launch.into_parts()?;
+        crate::launch::dims::check_shared_memory(&kernel, limits)?;
+        let executable = self.shared.kernels.get(kernel, self.optimize, &*self.shared.device)?;
+        let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
+        executable.launch(&DeviceLaunch {
+            grid,
+            block,
+            args: &args,
+            output: &self.output,
+            threads: self.threads,
+        })
+    }
+
+    /// Waits for all that was enqueued.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Fault`] if a kernel of this context went wrong since this was last reported, here or by a read. It is
+    /// reported once, and the context can be used further.
+    pub fn synchronize(&self) -> Result<()> {
+        self.shared.synchronize()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+impl fmt::Debug for DeviceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceContext")
+            .field("context", &format_args!("{}", self.shared))
+            .field("optimizer", &self.optimize)
+            .field("threads", &self.threads)
+            .field("output", &self.output)
+            .finish()
+    }
+}
+
+/// An environment variable, if it is set to something.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// Whether the optimiser is on, by the value of [`OPTIMIZER`].
+fn optimizer(value: Option<&str>) -> Result<bool> {
+    match value.map(str::trim) {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(value) => {
+            let (variable, value) = (OPTIMIZER, value.to_owned());
+            Err(Error::Variable { variable, value, expected: "0 or 1" })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_go_between_threads() {
+        fn check<T: Send + Sync + Clone>() {}
+        check::<DeviceContext>();
+    }
+
+    #[test]
+    fn the_optimizer_is_on_unless_turned_off() {
+        assert_eq!(optimizer(None), Ok(true));
+        assert_eq!(optimizer(Some("1")), Ok(true));
+        assert_eq!(optimizer(Some(" 0")), Ok(false));
+        assert_eq!(
+            optimizer(Some("no")).unwrap_err().to_string(),
+            "the environment variable TILEWISE_OPT is `no`; set it to 0 or 1, or unset it"
+        );
+    }
+}

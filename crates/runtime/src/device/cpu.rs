@@ -1,0 +1,168 @@
+//! The CPU as a device: kernels run in the SIMT interpreter, before the launch returns.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Program};
+use tilewise_ir::{Kernel, Scalar};
+
+use crate::device::{
+    ArgValue, Device, DeviceInfo, DeviceLaunch, DeviceLimits, Executable, Memory, host_memory,
+};
+use crate::error::{Error, LaunchError, Result};
+use crate::fault::{FaultReport, PendingFaults};
+
+/// Bytes that go between host and device memory at a time: they stay in the first-level cache.
+const PIECE: usize = 16 * 1024;
+
+/// The CPU device.
+#[derive(Debug)]
+pub(crate) struct Cpu {
+    info: DeviceInfo,
+    faults: Arc<Mutex<PendingFaults>>,
+}
+
+/// What the CPU device is.
+pub(crate) fn info() -> DeviceInfo {
+    let limits = Limits::default();
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    DeviceInfo {
+        name: "cpu".to_owned(),
+        description: format!("SIMT interpreter on {cores} core{}", if cores == 1 { "" } else { "s" }),
+        limits: DeviceLimits {
+            max_grid_dim: limits.grid.map(|n| n as usize),
+            max_block_dim: limits.block.map(|n| n as usize),
+            max_threads_per_block: limits.threads as usize,
+            max_shared_memory_per_block: limits.shared_bytes,
+        },
+    }
+}
+
+impl Cpu {
+    pub(crate) fn new() -> Cpu {
+        Cpu { info: info(), faults: Arc::default() }
+    }
+}
+
+impl Device for Cpu {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, scalar: Scalar, len: usize) -> Result<Box<dyn Memory>> {
+        let bytes = len as u128 * scalar.size() as u128;
+        if host_memory::is_too_much(bytes) {
+            return Err(Error::OutOfMemory { what: format!("a buffer of {len} {scalar}"), bytes });
+        }
+        Ok(Box::new(CpuMemory(Buffer::new(scalar, len)?)))
+    }
+
+    fn compile(&self, kernel: &Kernel) -> Result<Arc<dyn Executable>> {
+        let program = Program::compile(kernel)?;
+        Ok(Arc::new(CpuExecutable { kernel: kernel.name.clone(), program, faults: Arc::clone(&self.faults) }))
+    }
+
+    fn synchronize(&self) -> Result<Option<FaultReport>> {
+        Ok(self.faults.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
+/// Memory of the CPU device.
+#[derive(Debug)]
+struct CpuMemory(Buffer);
+
+impl CpuMemory {
+    /// Calls `f` with the start and the number of elements of each piece.
+    fn pieces(&self, start: usize, len: usize, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        let step = PIECE / self.0.scalar().size();
+        (start..start + len).step_by(step).try_for_each(|at| f(at, step.min(start + len - at)))
+    }
+}
+
+impl Memory for CpuMemory {
+    fn read(&self, start: usize, len: usize, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut piece = [0; PIECE];
+        self.pieces(start, len, |at, count| {
+            let bytes = &mut piece[..count * self.0.scalar().size()];
+            self.0.read_bytes(at, bytes)?;
+            sink(bytes);
+            Ok(())
+        })
+    }
+
+    fn write(&self, start: usize, len: usize, source: &mut dyn FnMut(&mut [u8])) -> Result<()> {
+        let mut piece = [0; PIECE];
+        self.pieces(start, len, |at, count| {
+            let bytes = &mut piece[..count * self.0.scalar().size()];
+            source(bytes);
+            Ok(self.0.write_bytes(at, bytes)?)
+        })
+    }
+
+    fn fill(&self, start: usize, len: usize, bits: u64) -> Result<()> {
+        Ok(self.0.fill(start, len, bits)?)
+    }
+
+    fn copy_from(&self, source: &dyn Memory, len: usize) -> Result<()> {
+        let source = own(source);
+        let mut piece = [0; PIECE];
+        self.pieces(0, len, |at, count| {
+            let bytes = &mut piece[..count * self.0.scalar().size()];
+            source.read_bytes(at, bytes)?;
+            Ok(self.0.write_bytes(at, bytes)?)
+        })
+    }
+}
+
+/// The buffer behind memory of this device.
+fn own(memory: &dyn Memory) -> &Buffer {
+    let memory: &dyn Any = memory;
+    match memory.downcast_ref::<CpuMemory>() {
+        Some(CpuMemory(buffer)) => buffer,
+        None => unreachable!("memory of another context is refused before it gets to a device"),
+    }
+}
+
+/// A kernel for the interpreter.
+#[derive(Debug)]
+struct CpuExecutable {
+    kernel: String,
+    program: Program,
+    faults: Arc<Mutex<PendingFaults>>,
+}
+
+impl Executable for CpuExecutable {
+    fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
+        let args: SmallVec<[Arg<'_>; 8]> = launch
+            .args
+            .iter()
+            .map(|arg| match arg {
+                ArgValue::Scalar(value) => Arg::Scalar(*value),
+                ArgValue::Tensor(tensor) => Arg::Tensor {
+                    buffer: own(tensor.storage.memory()),
+                    offset: tensor.offset,
+                    extents: &tensor.extents,
+                    strides: &tensor.strides,
+                },
+            })
+            .collect();
+        let mut lines = launch.output.lines();
+        let options = Options {
+            threads: launch.threads,
+            output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
+            ..Options::default()
+        };
+        let config = LaunchConfig { grid: launch.grid, block: launch.block };
+        let outcome = match self.program.run(config, &args, options) {
+            Ok(outcome) => outcome,
+            Err(tilewise_interp::LaunchError::OutOfMemory(error)) => return Err(error.into()),
+            Err(error) => return Err(LaunchError::Cpu(error).into()),
+        };
+        if let Some(fault) = outcome.first_fault {
+            let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.add(&self.kernel, fault, outcome.fault_count);
+        }
+        Ok(())
+    }
+}

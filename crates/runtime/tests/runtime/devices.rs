@@ -1,0 +1,37 @@
+//! Opening devices.
+
+use tilewise_runtime::*;
+
+#[test]
+fn the_cpu_is_always_there() -> Result<()> {
+    let ctx = DeviceContext::open(" CPU ")?;
+    assert_eq!(ctx.device_name(), "cpu");
+    let info = DeviceContext::devices().into_iter().find(|device| device.name == "cpu").unwrap();
+    assert_eq!(&info, ctx.device_info());
+    assert_eq!(info.limits.max_threads_per_block, 1024);
+    assert_eq!(info.limits.max_grid_dim, [2_147_483_647, 65_535, 65_535]);
+    assert_eq!(info.limits.max_block_dim, [1024, 1024, 64]);
+    Ok(())
+}
+
+#[test]
+fn devices_that_this_build_lacks_say_so() {
+    for name in ["gpu", "nvidia", "cuda", "amd", "apple", "vulkan", "metal", "Metal"] {
+        let error = DeviceContext::open(name).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("device `{name}` is not available in this build of tilewise; there is `cpu`")
+        );
+    }
+    let error = DeviceContext::open("tpu").unwrap_err();
+    assert!(matches!(error, Error::NoSuchDevice { .. }), "{error}");
+}
+
+#[test]
+fn contexts_show_what_they_are() -> Result<()> {
+    let (a, b) = (DeviceContext::new()?, DeviceContext::new()?);
+    let shown = format!("{a:?}");
+    assert!(shown.starts_with("DeviceContext { context: context "), "{shown}");
+    assert_ne!(shown, format!("{b:?}"), "contexts are numbered");
+    Ok(())
+}
