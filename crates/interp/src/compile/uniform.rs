@@ -113,7 +113,10 @@ impl<'a, 'k> Uniform<'a, 'k> {
             changed |= self.raise(inst.blocks[0].params[0], counts.max(self.step));
         }
         for (number, &param) in index.carried(position).iter().enumerate() {
-            let uniformity = if self.diverges[position] && !index.moves_at_end(position) {
+            // Threads that have counted to their end wait for the others, and look at the carried values after them.
+            let apart = counts == Uniformity::Varying
+                || self.diverges[position] && !index.moves_at_end(position);
+            let uniformity = if apart {
                 Uniformity::Varying
             } else {
                 let next = node.continues.iter().map(|&site| self.of(index.inst(site).args[number]));

@@ -100,7 +100,7 @@ impl Machine<'_> {
             // The destination is no operand, so it can be away while the operands are read.
             std::mem::swap(T::scratch(&mut self.scratch), &mut T::file_mut(&mut self.registers)[dst.index()]);
         }
-        (self.launch.engine.compute)(op, wide, &self.registers, shape, &mut self.scratch);
+        self.launch.engine.compute(op, wide, &self.registers, shape, &mut self.scratch);
         let to = &mut T::file_mut(&mut self.registers)[dst.index()];
         if whole {
             std::mem::swap(T::scratch(&mut self.scratch), to);

@@ -1,4 +1,7 @@
 //! Operations of two and three operands of one type.
+//!
+//! `fast` functions are compiled for each kind of processor; what no vector instruction computes, and the 16-bit
+//! floats, whose lanes are converted one by one, are compiled once.
 
 use tilewise_ir::{BinaryOp, CompareOp, Scalar};
 
@@ -33,10 +36,24 @@ macro_rules! with_lane {
             _ => {}
         }
     };
-    (floats $scalar:ident, $context:ident.$method:ident $operands:tt, $L:ident => $f:expr) => {
+    (halves $scalar:ident, $context:ident.$method:ident $operands:tt, $L:ident => $f:expr) => {
         match $scalar {
             Scalar::F16 => with_lane!(F16, $context.$method $operands, $L => $f),
             Scalar::BF16 => with_lane!(BF16, $context.$method $operands, $L => $f),
+            _ => {}
+        }
+    };
+    (all_floats $scalar:ident, $context:ident.$method:ident $operands:tt, $L:ident => $f:expr) => {
+        match $scalar {
+            Scalar::F16 => with_lane!(F16, $context.$method $operands, $L => $f),
+            Scalar::BF16 => with_lane!(BF16, $context.$method $operands, $L => $f),
+            Scalar::F32 => with_lane!(f32, $context.$method $operands, $L => $f),
+            Scalar::F64 => with_lane!(f64, $context.$method $operands, $L => $f),
+            _ => {}
+        }
+    };
+    (floats $scalar:ident, $context:ident.$method:ident $operands:tt, $L:ident => $f:expr) => {
+        match $scalar {
             Scalar::F32 => with_lane!(f32, $context.$method $operands, $L => $f),
             Scalar::F64 => with_lane!(f64, $context.$method $operands, $L => $f),
             _ => {}
@@ -48,9 +65,44 @@ macro_rules! with_lane {
     }};
 }
 
-/// Computes an operation on operands of type `scalar`.
+/// Whether [`slow`] computes an operation on operands of type `scalar`, not [`fast`].
+pub(super) fn is_slow(op: BinaryOp, scalar: Scalar) -> bool {
+    match op {
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => false,
+        BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2 => true,
+        BinaryOp::Div if !scalar.is_float() => true,
+        _ => is_half(scalar),
+    }
+}
+
+/// A float of 16 bits.
+pub(super) fn is_half(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::F16 | Scalar::BF16)
+}
+
+/// Computes an operation for which [`is_slow`] holds.
+#[inline(never)]
+pub(super) fn slow(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a: Reg, b: Reg) {
+    let float = scalar.is_float();
+    match op {
+        BinaryOp::Add => with_lane!(halves scalar, context.map2(a, b), L => <L as Number>::add),
+        BinaryOp::Sub => with_lane!(halves scalar, context.map2(a, b), L => <L as Number>::sub),
+        BinaryOp::Mul => with_lane!(halves scalar, context.map2(a, b), L => <L as Number>::mul),
+        BinaryOp::Div if float => with_lane!(halves scalar, context.map2(a, b), L => <L as Number>::div),
+        BinaryOp::Div => with_lane!(ints scalar, context.slow2(a, b), L => <L as Number>::div),
+        BinaryOp::Rem if float => with_lane!(all_floats scalar, context.slow2(a, b), L => <L as Number>::rem),
+        BinaryOp::Rem => with_lane!(ints scalar, context.slow2(a, b), L => <L as Number>::rem),
+        BinaryOp::Min => with_lane!(halves scalar, context.map2(a, b), L => <L as Number>::min),
+        BinaryOp::Max => with_lane!(halves scalar, context.map2(a, b), L => <L as Number>::max),
+        BinaryOp::Pow => with_lane!(all_floats scalar, context.slow2(a, b), L => <L as Float>::powf),
+        BinaryOp::Atan2 => with_lane!(all_floats scalar, context.slow2(a, b), L => <L as Float>::atan2),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr => {}
+    }
+}
+
+/// Computes an operation for which [`is_slow`] does not hold.
 #[inline(always)]
-pub(super) fn binary(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a: Reg, b: Reg) {
+pub(super) fn fast(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a: Reg, b: Reg) {
     let float = scalar.is_float();
     let wide = scalar.size() == 8;
     match op {
@@ -61,9 +113,6 @@ pub(super) fn binary(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a:
         BinaryOp::Mul if float => with_lane!(floats scalar, context.map2(a, b), L => <L as Number>::mul),
         BinaryOp::Mul => with_lane!(signless scalar, context.map2(a, b), L => <L as Number>::mul),
         BinaryOp::Div if float => with_lane!(floats scalar, context.map2(a, b), L => <L as Number>::div),
-        BinaryOp::Div => with_lane!(ints scalar, context.slow2(a, b), L => <L as Number>::div),
-        BinaryOp::Rem if float => with_lane!(floats scalar, context.slow2(a, b), L => <L as Number>::rem),
-        BinaryOp::Rem => with_lane!(ints scalar, context.slow2(a, b), L => <L as Number>::rem),
         BinaryOp::Min if float => with_lane!(floats scalar, context.map2(a, b), L => <L as Number>::min),
         BinaryOp::Min => with_lane!(ints scalar, context.map2(a, b), L => <L as Number>::min),
         BinaryOp::Max if float => with_lane!(floats scalar, context.map2(a, b), L => <L as Number>::max),
@@ -76,12 +125,24 @@ pub(super) fn binary(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a:
         BinaryOp::Xor => context.map2(a, b, |a: u32, b: u32| a ^ b),
         BinaryOp::Shl => with_lane!(signless scalar, context.map2(a, b), L => <L as Int>::shl),
         BinaryOp::Shr => with_lane!(ints scalar, context.map2(a, b), L => <L as Int>::shr),
-        BinaryOp::Pow => with_lane!(floats scalar, context.slow2(a, b), L => <L as Float>::powf),
-        BinaryOp::Atan2 => with_lane!(floats scalar, context.slow2(a, b), L => <L as Float>::atan2),
+        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2 => {}
     }
 }
 
-/// Compares operands of type `scalar`.
+/// Compares 16-bit floats.
+#[inline(never)]
+pub(super) fn compare_halves(context: &mut Context<'_>, op: CompareOp, scalar: Scalar, a: Reg, b: Reg) {
+    match op {
+        CompareOp::Eq => with_lane!(halves scalar, context.test2(a, b), L => <L as Number>::eq),
+        CompareOp::Ne => with_lane!(halves scalar, context.test2(a, b), L => |a, b| !<L as Number>::eq(a, b)),
+        CompareOp::Lt => with_lane!(halves scalar, context.test2(a, b), L => <L as Number>::lt),
+        CompareOp::Le => with_lane!(halves scalar, context.test2(a, b), L => <L as Number>::le),
+        CompareOp::Gt => with_lane!(halves scalar, context.test2(b, a), L => <L as Number>::lt),
+        CompareOp::Ge => with_lane!(halves scalar, context.test2(b, a), L => <L as Number>::le),
+    }
+}
+
+/// Compares operands of type `scalar`, which is no 16-bit float.
 #[inline(always)]
 pub(super) fn compare(context: &mut Context<'_>, op: CompareOp, scalar: Scalar, a: Reg, b: Reg) {
     let (op, a, b) = match op {
@@ -112,7 +173,13 @@ pub(super) fn compare(context: &mut Context<'_>, op: CompareOp, scalar: Scalar, 
     }
 }
 
-/// Computes `a * b + c` with one rounding.
+/// Computes `a * b + c` with one rounding on 16-bit floats.
+#[inline(never)]
+pub(super) fn mul_add_halves(context: &mut Context<'_>, scalar: Scalar, a: Reg, b: Reg, c: Reg) {
+    with_lane!(halves scalar, context.map3(a, b, c), L => <L as Float>::mul_add);
+}
+
+/// Computes `a * b + c` with one rounding; no 16-bit floats.
 #[inline(always)]
 pub(super) fn mul_add(context: &mut Context<'_>, scalar: Scalar, a: Reg, b: Reg, c: Reg) {
     with_lane!(floats scalar, context.map3(a, b, c), L => <L as Float>::mul_add);

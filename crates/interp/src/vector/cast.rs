@@ -1,4 +1,4 @@
-//! Casts between scalar types, as Rust's `as`.
+//! Casts between scalar types, as Rust's `as`. They are compiled once, for any processor.
 
 use tilewise_ir::Scalar;
 
@@ -7,7 +7,7 @@ use crate::column::Reg;
 use crate::half_float::{BF16, F16, HalfFloat, odd_from_f64, odd_from_int};
 
 /// Casts operands of type `from` to type `to`.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn cast(context: &mut Context<'_>, from: Scalar, to: Scalar, a: Reg) {
     /// From an integer: `as` wraps, so only the width of an integer result matters.
     macro_rules! from_int {

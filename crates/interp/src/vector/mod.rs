@@ -1,7 +1,7 @@
 //! The arithmetic of the interpreter: each operation is a loop over the lanes of columns.
 //!
-//! Everything here is compiled twice, once for any processor of the target and once for those with wide vectors (see
-//! [`simd`]), so it is all `#[inline(always)]` under the two entry points there. There are no masks: an operation is
+//! The frequent operations are compiled twice, once for any processor of the target and once for those with wide vectors
+//! (see [`simd`]), so they are all `#[inline(always)]` under the entry points there. There are no masks: an operation is
 //! computed in whole chunks, and whoever calls takes over the lanes that are active. That is harmless, because these
 //! operations have no effects and no faults.
 
@@ -15,8 +15,7 @@ mod unary;
 
 use tilewise_ir::{BinaryOp, CompareOp, Scalar, UnaryOp};
 
-use crate::column::{CHUNK, Cell, Chunk, Column, Reg, Registers, Source};
-use map::Context;
+use crate::column::{CHUNK, Cell, Chunk, Column, Reg, Source};
 
 /// An operation without effects, and its operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,21 +79,6 @@ impl OutCell for u64 {
     }
 }
 
-/// Computes an operation. `wide` is whether the result is of 64 bits.
-#[inline(always)]
-fn compute(operation: &Compute, wide: bool, registers: &Registers, shape: Shape, out: &mut Out) {
-    let mut context = Context { registers, shape, out };
-    match *operation {
-        Compute::Unary(op, scalar, a) => unary::unary(&mut context, op, scalar, a),
-        Compute::Binary(op, scalar, a, b) => binary::binary(&mut context, op, scalar, a, b),
-        Compute::Compare(op, scalar, a, b) => binary::compare(&mut context, op, scalar, a, b),
-        Compute::MulAdd(scalar, a, b, c) => binary::mul_add(&mut context, scalar, a, b, c),
-        Compute::Select(cond, one, a, b) if wide => context.select::<u64>(cond, one, a, b),
-        Compute::Select(cond, one, a, b) => context.select::<u32>(cond, one, a, b),
-        Compute::Cast(from, to, a) => cast::cast(&mut context, from, to, a),
-    }
-}
-
 /// Whether `(index + plus) + lanes <= extent` for all active threads; only the first sum wraps. `lanes` is at least 1.
 #[inline(always)]
 fn within(
@@ -123,7 +107,7 @@ fn within(
     true
 }
 
-/// The lanes that hold a truth value, as bits.
+/// The lanes that hold true, as bits.
 #[inline(always)]
 fn truth(values: &Chunk<u32>) -> u64 {
     let (mut all, mut any) = (u32::MAX, 0);
@@ -148,12 +132,12 @@ fn consecutive(values: &Chunk<u64>) -> bool {
     different == 0
 }
 
-/// The low bits of the lanes.
+/// The low bits of the lanes. Lanes of other threads may hold anything, so the rest is cut off.
 #[inline(always)]
 fn pack(values: &[u32; CHUNK]) -> u64 {
     let mut bytes = [0u8; CHUNK];
     for (byte, value) in bytes.iter_mut().zip(values) {
-        *byte = *value as u8;
+        *byte = (*value & 1) as u8;
     }
     let mut bits = 0;
     for (i, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {

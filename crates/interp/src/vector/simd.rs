@@ -3,19 +3,55 @@
 
 use std::sync::LazyLock;
 
-use super::{Compute, Out, Shape};
-use crate::column::{Chunk, Registers, Source};
+use tilewise_ir::{BinaryOp, CompareOp, Scalar};
+
+use super::map::Context;
+use super::{Compute, Out, Shape, binary, cast, unary};
+use crate::column::{Chunk, Reg, Registers, Source};
 
 /// The entry points for one kind of processor.
 pub(crate) struct Engine {
-    /// Computes an operation: operation, whether the result is of 64 bits, registers, chunks, destination.
-    pub(crate) compute: fn(&Compute, bool, &Registers, Shape, &mut Out),
+    binary: fn(&mut Context<'_>, BinaryOp, Scalar, Reg, Reg),
+    compare: fn(&mut Context<'_>, CompareOp, Scalar, Reg, Reg),
+    mul_add: fn(&mut Context<'_>, Scalar, Reg, Reg, Reg),
+    select: fn(&mut Context<'_>, bool, Reg, bool, Reg, Reg),
     /// Whether indices lie within extents: index, what to add to it, extent, lanes of the access, active threads, chunks.
     pub(crate) within: fn(Source<'_, u64>, u64, Source<'_, u64>, u64, &[u64], usize, usize) -> bool,
     /// The lanes that hold a truth value.
     pub(crate) truth: fn(&Chunk<u32>) -> u64,
     /// Whether each lane is one more than the lane before.
     pub(crate) consecutive: fn(&Chunk<u64>) -> bool,
+}
+
+impl Engine {
+    /// Computes an operation. `wide` is whether the result is of 64 bits.
+    pub(crate) fn compute(
+        &self,
+        operation: &Compute,
+        wide: bool,
+        registers: &Registers,
+        shape: Shape,
+        out: &mut Out,
+    ) {
+        let context = &mut Context { registers, shape, out };
+        match *operation {
+            Compute::Unary(op, scalar, a) => unary::unary(context, op, scalar, a),
+            Compute::Binary(op, scalar, a, b) if binary::is_slow(op, scalar) => {
+                binary::slow(context, op, scalar, a, b);
+            }
+            Compute::Binary(op, scalar, a, b) => (self.binary)(context, op, scalar, a, b),
+            Compute::Compare(op, scalar, a, b) if binary::is_half(scalar) => {
+                binary::compare_halves(context, op, scalar, a, b);
+            }
+            Compute::Compare(op, scalar, a, b) => (self.compare)(context, op, scalar, a, b),
+            Compute::MulAdd(scalar, a, b, c) if binary::is_half(scalar) => {
+                binary::mul_add_halves(context, scalar, a, b, c);
+            }
+            Compute::MulAdd(scalar, a, b, c) => (self.mul_add)(context, scalar, a, b, c),
+            Compute::Select(condition, one, a, b) => (self.select)(context, wide, condition, one, a, b),
+            Compute::Cast(from, to, a) => cast::cast(context, from, to, a),
+        }
+    }
 }
 
 /// The entry points for this processor.
@@ -25,42 +61,76 @@ pub(crate) fn engine() -> &'static Engine {
         if avx2::is_supported() {
             return avx2::ENGINE;
         }
-        BASELINE
+        baseline::ENGINE
     });
     &ENGINE
 }
 
+/// Defines the functions of an [`Engine`], each with the given attributes.
+macro_rules! entry_points {
+    ($(#[$attribute:meta])*) => {
+        use super::{BinaryOp, Chunk, CompareOp, Context, Reg, Scalar, Source};
+
+        $(#[$attribute])*
+        fn binary(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a: Reg, b: Reg) {
+            super::binary::fast(context, op, scalar, a, b);
+        }
+
+        $(#[$attribute])*
+        fn compare(context: &mut Context<'_>, op: CompareOp, scalar: Scalar, a: Reg, b: Reg) {
+            super::binary::compare(context, op, scalar, a, b);
+        }
+
+        $(#[$attribute])*
+        fn mul_add(context: &mut Context<'_>, scalar: Scalar, a: Reg, b: Reg, c: Reg) {
+            super::binary::mul_add(context, scalar, a, b, c);
+        }
+
+        $(#[$attribute])*
+        fn select(context: &mut Context<'_>, wide: bool, condition: Reg, one: bool, a: Reg, b: Reg) {
+            match wide {
+                true => context.select::<u64>(condition, one, a, b),
+                false => context.select::<u32>(condition, one, a, b),
+            }
+        }
+
+        $(#[$attribute])*
+        fn within(
+            index: Source<'_, u64>,
+            plus: u64,
+            extent: Source<'_, u64>,
+            lanes: u64,
+            active: &[u64],
+            first: usize,
+            last: usize,
+        ) -> bool {
+            crate::vector::within(index, plus, extent, lanes, active, first, last)
+        }
+
+        $(#[$attribute])*
+        fn truth(values: &Chunk<u32>) -> u64 {
+            crate::vector::truth(values)
+        }
+
+        $(#[$attribute])*
+        fn consecutive(values: &Chunk<u64>) -> bool {
+            crate::vector::consecutive(values)
+        }
+    };
+}
+
 /// For any processor of the target.
-const BASELINE: Engine = Engine { compute, within, truth, consecutive };
+mod baseline {
+    entry_points!();
 
-fn compute(operation: &Compute, wide: bool, registers: &Registers, shape: Shape, out: &mut Out) {
-    super::compute(operation, wide, registers, shape, out);
-}
-
-fn within(
-    index: Source<'_, u64>,
-    plus: u64,
-    extent: Source<'_, u64>,
-    lanes: u64,
-    active: &[u64],
-    first: usize,
-    last: usize,
-) -> bool {
-    super::within(index, plus, extent, lanes, active, first, last)
-}
-
-fn truth(values: &Chunk<u32>) -> u64 {
-    super::truth(values)
-}
-
-fn consecutive(values: &Chunk<u64>) -> bool {
-    super::consecutive(values)
+    pub(super) const ENGINE: super::Engine =
+        super::Engine { binary, compare, mul_add, select, within, truth, consecutive };
 }
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod avx2 {
-    use super::{Chunk, Compute, Engine, Out, Registers, Shape, Source};
+    entry_points!(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]);
 
     /// Whether the processor has what [`ENGINE`] needs: the features that are named at its functions.
     pub(super) fn is_supported() -> bool {
@@ -73,45 +143,18 @@ mod avx2 {
     }
 
     /// For processors with AVX2 and FMA. Nobody may call these functions unless [`is_supported`] holds.
-    pub(super) const ENGINE: Engine = Engine {
-        // SAFETY (all four): the table is handed out only where the processor has the features.
-        compute: |operation, wide, registers, shape, out| unsafe {
-            compute(operation, wide, registers, shape, out);
-        },
+    pub(super) const ENGINE: super::Engine = super::Engine {
+        // SAFETY (all of them): the table is handed out only where the processor has the features.
+        binary: |context, op, scalar, a, b| unsafe { binary(context, op, scalar, a, b) },
+        compare: |context, op, scalar, a, b| unsafe { compare(context, op, scalar, a, b) },
+        mul_add: |context, scalar, a, b, c| unsafe { mul_add(context, scalar, a, b, c) },
+        select: |context, wide, condition, one, a, b| unsafe { select(context, wide, condition, one, a, b) },
         within: |index, plus, extent, lanes, active, first, last| unsafe {
             within(index, plus, extent, lanes, active, first, last)
         },
         truth: |values| unsafe { truth(values) },
         consecutive: |values| unsafe { consecutive(values) },
     };
-
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    fn compute(operation: &Compute, wide: bool, registers: &Registers, shape: Shape, out: &mut Out) {
-        super::super::compute(operation, wide, registers, shape, out);
-    }
-
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    fn within(
-        index: Source<'_, u64>,
-        plus: u64,
-        extent: Source<'_, u64>,
-        lanes: u64,
-        active: &[u64],
-        first: usize,
-        last: usize,
-    ) -> bool {
-        super::super::within(index, plus, extent, lanes, active, first, last)
-    }
-
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    fn truth(values: &Chunk<u32>) -> u64 {
-        super::super::truth(values)
-    }
-
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    fn consecutive(values: &Chunk<u64>) -> bool {
-        super::super::consecutive(values)
-    }
 }
 
 #[cfg(test)]
@@ -120,7 +163,7 @@ pub(crate) mod tests {
 
     /// All entry points that this processor can run.
     pub(crate) fn engines() -> Vec<&'static Engine> {
-        static ALL: Engine = BASELINE;
+        static ALL: Engine = baseline::ENGINE;
         vec![&ALL, engine()]
     }
 }

@@ -87,7 +87,7 @@ fn run(
         } else {
             out.narrow = vec![Chunk([0x55; CHUNK]); chunks];
         }
-        (engine.compute)(&operation(&regs), wide, &registers, shape, &mut out);
+        engine.compute(&operation(&regs), wide, &registers, shape, &mut out);
         let narrow = out.narrow.iter().flat_map(|c| c.0.map(u64::from));
         let mut values: Vec<u64> = out.wide.iter().flat_map(|c| c.0).chain(narrow).collect();
         values.truncate(lanes);
@@ -333,5 +333,9 @@ fn truth_values_become_bits() {
             chunk.0[lane] = (bits >> lane & 1) as u32;
         }
         assert_eq!(truth(&chunk), bits);
+        // Lanes of other threads hold other values.
+        chunk.0[5] = 0xffff_fffe;
+        chunk.0[6] = 0x1234_5601;
+        assert_eq!(truth(&chunk), bits & !(1 << 5) | 1 << 6);
     }
 }

@@ -1,4 +1,4 @@
-//! Operations of one operand.
+//! Operations of one operand. They are compiled once, for any processor: few of them are worth more.
 
 use tilewise_ir::{Scalar, UnaryOp};
 
@@ -9,7 +9,7 @@ use crate::lane::{Float, Int, Number};
 
 /// Computes an operation on operands of type `scalar`. What a type does not have leaves the result as it is; the
 /// verifier lets no such operation through.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn unary(context: &mut Context<'_>, op: UnaryOp, scalar: Scalar, a: Reg) {
     /// The same for signed and unsigned integers.
     macro_rules! signless {
