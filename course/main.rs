@@ -1,0 +1,108 @@
+//! `cargo puzzle`: runs the puzzles of the course and checks what they compute.
+//!
+//! [`puzzles`] has the puzzles, a folder each: the learner's file, its solution, hints. [`puzzle`] is what the command
+//! knows of a puzzle, [`cli`] reads the arguments, [`check`] compares a result with what it should be.
+//!
+//! The exit code is 0 if the result is right; 1 if it is wrong, or the kernel went wrong; 2 if the command was given
+//! something that there is not: a flag, a puzzle, a device.
+#![forbid(unsafe_code)]
+
+mod check;
+mod cli;
+mod puzzle;
+mod puzzles;
+
+use std::env;
+use std::process::ExitCode;
+
+use tilewise::{DeviceContext, Result};
+
+use crate::check::Verdict;
+use crate::cli::{Request, Start};
+
+/// The result is wrong, or the kernel went wrong.
+const FAILED: u8 = 1;
+
+/// There is no such flag, puzzle or device.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    match cli::parse(env::args_os()) {
+        Ok(Request::Show(text)) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Ok(Request::Start(start)) => run(&start),
+        Err(message) => fail(&message, USAGE),
+    }
+}
+
+/// Opens the device, runs the program, tells how it went.
+fn run(start: &Start) -> ExitCode {
+    let ctx = match &start.device {
+        Some(name) => DeviceContext::open(name),
+        None => DeviceContext::new(),
+    };
+    let ctx = match ctx {
+        Ok(ctx) => ctx,
+        Err(error) => return fail(&error.to_string(), USAGE),
+    };
+    let (message, code) = report(&start.name, (start.program)(&ctx));
+    eprintln!("{message}");
+    ExitCode::from(code)
+}
+
+/// The last line, and the exit code.
+fn report(name: &str, result: Result<Verdict>) -> (String, u8) {
+    match result {
+        Ok(Verdict::Right) => (format!("{name}: right"), 0),
+        Ok(Verdict::Wrong(why)) => (format!("{name}: not solved: {why}"), FAILED),
+        Err(error) => (format!("error: {error}"), FAILED),
+    }
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewise::prelude::*;
+
+    use super::{Verdict, report};
+
+    #[kernel]
+    fn out_of_bounds(output: &mut TileTensor<f32, 1>) {
+        output[thread_idx().x + 1] = 1.0;
+    }
+
+    #[kernel]
+    fn tile_of_nothing(output: &mut TileTensor<f32, 1>) {
+        output.tile(0, 0)[0] = 1.0;
+    }
+
+    fn run(kernel: impl for<'k> Fn(&'k mut DeviceTensor<f32, 1>) -> Launch<'k>) -> Result<Verdict> {
+        let ctx = DeviceContext::open("cpu")?;
+        let mut output = ctx.zeros(row_major([4]))?;
+        ctx.enqueue_function(kernel(&mut output), grid_dim(1), block_dim(4))?;
+        output.to_host()?;
+        Ok(Verdict::Right)
+    }
+
+    #[test]
+    fn a_kernel_that_goes_wrong_fails_with_the_place() {
+        let (message, code) = report("p00", run(|output| out_of_bounds(output)));
+        assert_eq!(code, 1);
+        assert!(message.starts_with("error: course/main.rs:"), "{message}");
+        assert!(message.contains("index 4 is outside dimension 0, whose extent is 4"), "{message}");
+    }
+
+    #[test]
+    fn a_kernel_that_cannot_be_described_fails_with_the_place() {
+        let (message, code) = report("p00", run(|output| tile_of_nothing(output)));
+        assert_eq!(code, 1);
+        assert!(message.starts_with("error: course/main.rs:"), "{message}");
+        assert!(message.contains("each size is at least 1"), "{message}");
+    }
+}

@@ -1,2 +1,0 @@
-//! The puzzle command.
-fn main() {}
