@@ -110,7 +110,7 @@ impl<T: Element> DeviceBuffer<T> {
     ///
     /// [`Error::Fault`](crate::Error::Fault) if a kernel of the context went wrong since it was last asked.
     pub fn to_host(&self) -> Result<HostBuffer<T>> {
-        self.region().to_host()
+        self.region().copy_to_host()
     }
 
     /// Lets `f` read and change the elements on the host: they are copied there, after all that was enqueued, and back

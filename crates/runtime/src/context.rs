@@ -81,12 +81,7 @@ impl DeviceContext {
     /// [`Error::NoSuchDevice`] or [`Error::DeviceNotBuilt`] if there is no such device, [`Error::Variable`] if
     /// `TILEWISE_OPT` is neither 0 nor 1.
     pub fn new() -> Result<DeviceContext> {
-        let device = variable(DEVICE);
-        let device = match device.as_deref() {
-            Some(name) => device::open(name)?,
-            None => device::open_best()?,
-        };
-        DeviceContext::with_device(device)
+        DeviceContext::from_variables(variable(DEVICE).as_deref(), variable(OPTIMIZER).as_deref())
     }
 
     /// Opens a device by its name, whatever `TILEWISE_DEVICE` is. Letter case plays no part.
@@ -102,12 +97,17 @@ impl DeviceContext {
     ///
     /// As [`new`](DeviceContext::new).
     pub fn open(name: &str) -> Result<DeviceContext> {
-        DeviceContext::with_device(device::open(name)?)
+        DeviceContext::from_variables(Some(name), variable(OPTIMIZER).as_deref())
     }
 
-    fn with_device(device: Box<dyn Device>) -> Result<DeviceContext> {
+    /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
+    fn from_variables(name: Option<&str>, optimizer: Option<&str>) -> Result<DeviceContext> {
         static CONTEXTS: AtomicU64 = AtomicU64::new(1);
-        let optimize = optimizer(variable(OPTIMIZER).as_deref())?;
+        let optimize = optimizer_is_on(optimizer)?;
+        let device = match name {
+            Some(name) => device::open(name)?,
+            None => device::open_best()?,
+        };
         let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
         let shared = Arc::new(Shared { number, device, kernels: KernelCache::default() });
         Ok(DeviceContext { shared, optimize, threads: None, output: Output::default() })
@@ -242,7 +242,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Whether the optimiser is on, by the value of [`OPTIMIZER`].
-fn optimizer(value: Option<&str>) -> Result<bool> {
+fn optimizer_is_on(value: Option<&str>) -> Result<bool> {
     match value.map(str::trim) {
         None | Some("1") => Ok(true),
         Some("0") => Ok(false),
@@ -264,12 +264,22 @@ mod tests {
     }
 
     #[test]
+    fn the_environment_chooses_the_device() {
+        let name = |name| DeviceContext::from_variables(name, None).map(|ctx| ctx.device_name().to_owned());
+        assert_eq!(name(None), Ok("cpu".to_owned()));
+        assert_eq!(name(Some("cpu")), Ok("cpu".to_owned()));
+        assert!(matches!(name(Some("nvidia")), Err(Error::DeviceNotBuilt { .. })));
+        assert!(matches!(name(Some("abacus")), Err(Error::NoSuchDevice { .. })));
+    }
+
+    #[test]
     fn the_optimizer_is_on_unless_turned_off() {
-        assert_eq!(optimizer(None), Ok(true));
-        assert_eq!(optimizer(Some("1")), Ok(true));
-        assert_eq!(optimizer(Some(" 0")), Ok(false));
+        let on = |value| DeviceContext::from_variables(None, value).map(|ctx| ctx.optimize);
+        assert_eq!(on(None), Ok(true));
+        assert_eq!(on(Some("1")), Ok(true));
+        assert_eq!(on(Some(" 0")), Ok(false));
         assert_eq!(
-            optimizer(Some("no")).unwrap_err().to_string(),
+            on(Some("no")).unwrap_err().to_string(),
             "the environment variable TILEWISE_OPT is `no`; set it to 0 or 1, or unset it"
         );
     }

@@ -25,7 +25,7 @@ use crate::storage::host_vec;
 /// assert_eq!(host.iter().sum::<f32>(), 8_386_560.0);
 /// # Ok::<(), tilewise_runtime::Error>(())
 /// ```
-#[derive(Clone, Default, Eq)]
+#[derive(Clone, Eq)]
 pub struct HostBuffer<T>(Vec<T>);
 
 /// A buffer of more elements is abridged when it is shown.
@@ -51,6 +51,12 @@ impl<T> HostBuffer<T> {
     /// The elements as a vector.
     pub fn into_vec(self) -> Vec<T> {
         self.0
+    }
+}
+
+impl<T> Default for HostBuffer<T> {
+    fn default() -> HostBuffer<T> {
+        HostBuffer(Vec::new())
     }
 }
 
@@ -89,6 +95,15 @@ impl<'a, T> IntoIterator for &'a HostBuffer<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut HostBuffer<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter_mut()
     }
 }
 

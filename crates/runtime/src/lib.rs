@@ -52,7 +52,7 @@ pub use elementwise::{elementwise, simd_width_of};
 pub use error::{Error, LaunchError, Result, TensorError};
 pub use fault::FaultReport;
 pub use host_buffer::HostBuffer;
-pub use launch::args::{TensorArg, TensorArgMut};
+pub use launch::args::{TensorArg, TensorArgMut, TensorOf};
 pub use launch::builder::{LaunchBuilder, ScalarParam};
 pub use launch::capture::{Bind, ByReference, ByValue, Capture, CaptureMut, OnDevice, TensorCapture};
 pub use launch::dims::{BlockDim, GridDim, block_dim, grid_dim};

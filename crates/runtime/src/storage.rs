@@ -60,14 +60,24 @@ impl Storage {
         Ok(values)
     }
 
+    /// Sets the elements from `start` on to `values`.
+    pub(crate) fn write<T: Element>(&self, start: usize, values: &[T]) -> Result<()> {
+        let mut rest = values;
+        self.memory.write(start, values.len(), &mut |bytes| {
+            let (piece, behind) = rest.split_at(bytes.len() / T::SCALAR.size());
+            rest = behind;
+            encode(bytes, piece.iter().copied());
+        })
+    }
+
     /// Sets the `len` elements from `start` on to what `next` gives, in order.
-    pub(crate) fn write<T: Element>(
+    pub(crate) fn write_each<T: Element>(
         &self,
         start: usize,
         len: usize,
         mut next: impl FnMut() -> T,
     ) -> Result<()> {
-        self.memory.write(start, len, &mut |bytes| encode(bytes, &mut next))
+        self.memory.write(start, len, &mut |bytes| encode(bytes, std::iter::repeat_with(&mut next)))
     }
 
     /// Sets the `len` elements from `start` on to `value`.
@@ -106,12 +116,12 @@ fn decode<T: Element>(bytes: &[u8], values: &mut Vec<T>) {
     }
 }
 
-/// Fills `bytes` with values.
-fn encode<T: Element>(bytes: &mut [u8], next: &mut impl FnMut() -> T) {
+/// Fills `bytes` with the first of the values.
+fn encode<T: Element>(bytes: &mut [u8], values: impl Iterator<Item = T>) {
     macro_rules! each {
         ($word:ty) => {
-            for chunk in bytes.as_chunks_mut().0 {
-                *chunk = (next().to_const().bits as $word).to_ne_bytes();
+            for (chunk, value) in bytes.as_chunks_mut().0.iter_mut().zip(values) {
+                *chunk = (value.to_const().bits as $word).to_ne_bytes();
             }
         };
     }
@@ -131,8 +141,7 @@ mod tests {
 
     fn round_trip<T: Element + std::fmt::Debug>(values: &[T]) {
         let mut bytes = vec![0xAA; values.len() * T::SCALAR.size()];
-        let mut source = values.iter().copied();
-        encode(&mut bytes, &mut || source.next().unwrap());
+        encode(&mut bytes, values.iter().copied());
         let mut decoded: Vec<T> = Vec::new();
         decode(&bytes, &mut decoded);
         assert_eq!(decoded, values);

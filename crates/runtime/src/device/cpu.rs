@@ -1,7 +1,9 @@
 //! The CPU as a device: kernels run in the SIMT interpreter, before the launch returns.
 
 use std::any::Any;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 use smallvec::SmallVec;
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Program};
@@ -20,16 +22,18 @@ const PIECE: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Cpu {
     info: DeviceInfo,
+    /// How many threads of the host work on a launch that does not say it. Asking takes longer than a small launch.
+    cores: NonZeroUsize,
     faults: Arc<Mutex<PendingFaults>>,
 }
 
 /// What the CPU device is.
 pub(crate) fn info() -> DeviceInfo {
     let limits = Limits::default();
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let cores = cores();
     DeviceInfo {
         name: "cpu".to_owned(),
-        description: format!("SIMT interpreter on {cores} core{}", if cores == 1 { "" } else { "s" }),
+        description: format!("SIMT interpreter on {cores} core{}", if cores.get() == 1 { "" } else { "s" }),
         limits: DeviceLimits {
             max_grid_dim: limits.grid.map(|n| n as usize),
             max_block_dim: limits.block.map(|n| n as usize),
@@ -41,8 +45,12 @@ pub(crate) fn info() -> DeviceInfo {
 
 impl Cpu {
     pub(crate) fn new() -> Cpu {
-        Cpu { info: info(), faults: Arc::default() }
+        Cpu { info: info(), cores: cores(), faults: Arc::default() }
     }
+}
+
+fn cores() -> NonZeroUsize {
+    available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Device for Cpu {
@@ -60,7 +68,12 @@ impl Device for Cpu {
 
     fn compile(&self, kernel: &Kernel) -> Result<Arc<dyn Executable>> {
         let program = Program::compile(kernel)?;
-        Ok(Arc::new(CpuExecutable { kernel: kernel.name.clone(), program, faults: Arc::clone(&self.faults) }))
+        Ok(Arc::new(CpuExecutable {
+            kernel: kernel.name.clone(),
+            program,
+            cores: self.cores,
+            faults: Arc::clone(&self.faults),
+        }))
     }
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {
@@ -129,6 +142,7 @@ fn own(memory: &dyn Memory) -> &Buffer {
 struct CpuExecutable {
     kernel: String,
     program: Program,
+    cores: NonZeroUsize,
     faults: Arc<Mutex<PendingFaults>>,
 }
 
@@ -149,7 +163,7 @@ impl Executable for CpuExecutable {
             .collect();
         let mut lines = launch.output.lines();
         let options = Options {
-            threads: launch.threads,
+            threads: Some(launch.threads.unwrap_or(self.cores)),
             output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
             ..Options::default()
         };

@@ -98,7 +98,7 @@ impl<T: Element, const RANK: usize> DeviceTensor<T, RANK> {
     ///
     /// [`Error::Fault`](crate::Error::Fault) if a kernel of the context went wrong since it was last asked.
     pub fn to_host(&self) -> Result<HostBuffer<T>> {
-        self.region().to_host()
+        self.region().copy_to_host()
     }
 
     /// The element at `index`, after all that was enqueued on the context.

@@ -63,7 +63,7 @@ impl<'a, const RANK: usize> Region<'a, RANK> {
     }
 
     /// The elements in logical order, after all that was enqueued.
-    pub(crate) fn to_host<T: Element>(&self) -> Result<HostBuffer<T>> {
+    pub(crate) fn copy_to_host<T: Element>(&self) -> Result<HostBuffer<T>> {
         self.storage.context().synchronize()?;
         self.read().map(HostBuffer::from)
     }
@@ -82,13 +82,16 @@ impl<'a, const RANK: usize> Region<'a, RANK> {
             let layout = Box::new(self.flat.to_layout());
             return Err(TensorError::ValueCount { values: values.len(), elements, layout }.into());
         }
-        let mut values = values.iter().copied();
-        self.write(|_| values.next().unwrap_or(T::from_bits(0)))
+        if self.flat.is_compact() {
+            return self.storage.write(self.offset, values);
+        }
+        let mut values = values.iter();
+        self.write(|_| values.next().copied().unwrap_or(T::from_bits(0)))
     }
 
     /// Lets `f` change a copy of the elements, and writes it back.
     pub(crate) fn map_to_host<T: Element, R>(&self, f: impl FnOnce(&mut [T]) -> R) -> Result<R> {
-        let mut values = self.to_host::<T>()?;
+        let mut values = self.copy_to_host::<T>()?;
         let result = f(&mut values);
         self.copy_from_host(&values)?;
         Ok(result)
@@ -96,18 +99,20 @@ impl<'a, const RANK: usize> Region<'a, RANK> {
 
     /// Sets each element to what `f` gives for its index, in logical order. What lies between the elements stays.
     pub(crate) fn write<T: Element>(&self, mut f: impl FnMut([usize; RANK]) -> T) -> Result<()> {
-        let (size, span) = (self.flat.size(), self.flat.cosize());
-        let mut elements = self.flat.elements();
         if self.flat.is_compact() {
-            let next = || elements.next().map_or(T::from_bits(0), |(index, _)| f(index));
-            return self.storage.write(self.offset, size, next);
+            let shape = self.flat.shape();
+            let mut index = [0; RANK];
+            return self.storage.write_each(self.offset, self.flat.size(), || {
+                let value = f(index);
+                advance(&mut index, &shape);
+                value
+            });
         }
-        let mut values = self.storage.read::<T>(self.offset, span)?;
-        for (index, offset) in elements {
+        let mut values = self.storage.read::<T>(self.offset, self.flat.cosize())?;
+        for (index, offset) in self.flat.elements() {
             values[offset] = f(index);
         }
-        let mut values = values.into_iter();
-        self.storage.write(self.offset, span, || values.next().unwrap_or(T::from_bits(0)))
+        self.storage.write(self.offset, &values)
     }
 
     /// Sets each element to `value`.
@@ -129,5 +134,16 @@ impl<'a, const RANK: usize> Region<'a, RANK> {
         let mut values = host_vec(self.flat.size())?;
         values.extend(self.flat.elements().map(|(_, offset)| span[offset]));
         Ok(values)
+    }
+}
+
+/// Goes to the next index of a shape, the last dimension fastest; from the last one to the first.
+fn advance<const RANK: usize>(index: &mut [usize; RANK], shape: &[usize; RANK]) {
+    for d in (0..RANK).rev() {
+        index[d] += 1;
+        if index[d] < shape[d] {
+            return;
+        }
+        index[d] = 0;
     }
 }

@@ -99,7 +99,7 @@ macro_rules! both {
             ///
             /// [`Error::Fault`](crate::Error::Fault) if a kernel of the context went wrong since it was last asked.
             pub fn to_host(&self) -> Result<HostBuffer<T>> {
-                self.region.to_host()
+                self.region.copy_to_host()
             }
 
             /// The element at `index`, after all that was enqueued on the context.

@@ -192,8 +192,11 @@ fn memory_that_nobody_has_is_an_error() -> Result<()> {
         "out of memory: a buffer of 18446744073709551615 f64 takes 147573952589676412920 bytes; use smaller extents, \
          or drop what is no longer needed"
     );
-    let buffer = ctx.enqueue_create_buffer::<u8>(1 << 46).unwrap_err();
-    assert!(matches!(buffer, Error::OutOfMemory { bytes: 0x4000_0000_0000, .. }), "{buffer}");
+    // More than any machine has, but not more than can be addressed.
+    if cfg!(target_os = "linux") {
+        let buffer = ctx.enqueue_create_buffer::<u8>(1 << 46).unwrap_err();
+        assert!(matches!(buffer, Error::OutOfMemory { bytes: 0x4000_0000_0000, .. }), "{buffer}");
+    }
     let tensor = ctx.zeros::<f32, 3>(row_major([1 << 40, 1 << 40, 1 << 40])).unwrap_err();
     assert!(matches!(tensor, Error::OutOfMemory { .. }), "{tensor}");
     assert!(matches!(ctx.enqueue_create_host_buffer::<u64>(usize::MAX), Err(Error::OutOfMemory { .. })));

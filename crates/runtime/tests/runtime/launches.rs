@@ -63,7 +63,8 @@ fn every_kind_of_argument() -> Result<()> {
     let mut view = out.view_mut::<1>(row_major([4]))?;
     ctx.enqueue_function(add(view.reborrow(), &mut buffer, tensor.as_view()), grid_dim(1), block_dim(4))?;
     ctx.enqueue_function(add(&mut tensor, &view, view.as_view()), grid_dim(1), block_dim(4))?;
-    ctx.enqueue_function(add(&mut view, &tensor, &tensor.as_view()), grid_dim(1), block_dim(4))?;
+    let other = &tensor.as_view();
+    ctx.enqueue_function(add(&mut view, &tensor, other), grid_dim(1), block_dim(4))?;
     assert_eq!(view.to_host()?, [44, 48, 52, 56]);
     Ok(())
 }
