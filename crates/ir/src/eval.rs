@@ -38,12 +38,12 @@ pub fn operation(op: &Op, operands: &[Const]) -> Option<Const> {
     }
 }
 
-/// The result of [`Op::Unary`](crate::Op::Unary).
+/// The result of [`Op::Unary`].
 pub fn unary(op: UnaryOp, a: Const) -> Option<Const> {
     if a.scalar.is_float() { unary_float(op, a) } else { unary_int(op, a) }
 }
 
-/// The result of [`Op::Binary`](crate::Op::Binary).
+/// The result of [`Op::Binary`].
 pub fn binary(op: BinaryOp, a: Const, b: Const) -> Option<Const> {
     if a.scalar != b.scalar {
         return None;
@@ -55,7 +55,7 @@ pub fn binary(op: BinaryOp, a: Const, b: Const) -> Option<Const> {
     }
 }
 
-/// The result of [`Op::Compare`](crate::Op::Compare).
+/// The result of [`Op::Compare`].
 pub fn compare(op: CompareOp, a: Const, b: Const) -> Option<bool> {
     if a.scalar != b.scalar {
         return None;
@@ -74,7 +74,7 @@ pub fn compare(op: CompareOp, a: Const, b: Const) -> Option<bool> {
     })
 }
 
-/// The result of [`Op::MulAdd`](crate::Op::MulAdd): `a * b + c` rounded once.
+/// The result of [`Op::MulAdd`]: `a * b + c` rounded once.
 pub fn mul_add(a: Const, b: Const, c: Const) -> Option<Const> {
     if a.scalar != b.scalar || a.scalar != c.scalar {
         return None;
@@ -89,7 +89,7 @@ pub fn mul_add(a: Const, b: Const, c: Const) -> Option<Const> {
     float(a.scalar, result)
 }
 
-/// The result of [`Op::Cast`](crate::Op::Cast).
+/// The result of [`Op::Cast`].
 pub fn cast(a: Const, to: Scalar) -> Option<Const> {
     if to == a.scalar {
         return Some(a);
@@ -118,7 +118,7 @@ pub fn cast(a: Const, to: Scalar) -> Option<Const> {
     })
 }
 
-/// The result of [`Op::Bitcast`](crate::Op::Bitcast).
+/// The result of [`Op::Bitcast`].
 pub fn bitcast(a: Const, to: Scalar) -> Option<Const> {
     let defined = a.scalar != Scalar::Bool && to != Scalar::Bool && a.scalar.size() == to.size();
     defined.then_some(Const { scalar: to, bits: a.bits })

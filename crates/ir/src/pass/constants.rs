@@ -1,12 +1,14 @@
 //! Which values are constants, and where a pass puts the constants that it needs.
 
+use crate::eval;
 use crate::kernel::{Block, Inst, Kernel, Value};
 use crate::op::Op;
 use crate::span::Span;
 use crate::types::{Const, Type};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-/// The values that are one constant in every lane: results of [`Op::Const`], and of [`Op::Splat`] of one.
+/// The values that are one constant in every lane: results of [`Op::Const`], and of operations on such values.
 #[derive(Clone, Debug, Default)]
 pub struct Constants {
     by_value: Vec<Option<Const>>,
@@ -20,18 +22,30 @@ impl Constants {
         constants
     }
 
-    /// Takes note of an operation, if it makes a constant.
+    /// Takes note of an operation, if its result is a constant.
     pub fn record(&mut self, inst: &Inst) {
-        let constant = match (&inst.op, &inst.args[..]) {
-            (&Op::Const(constant), _) => constant,
-            (Op::Splat(_), &[arg]) => match self.get(arg) {
-                Some(constant) => constant,
-                None => return,
-            },
-            _ => return,
-        };
-        if let Some(result) = inst.result() {
+        if let (Some(result), Some(constant)) = (inst.result(), self.evaluate(inst)) {
             self.set(result, constant);
+        }
+    }
+
+    /// The constant that the result of an operation is, given what is known of its operands.
+    pub fn evaluate(&self, inst: &Inst) -> Option<Const> {
+        match inst.op {
+            Op::Const(constant) => Some(constant),
+            Op::Splat(_) | Op::Extract(_) => self.get(*inst.args.first()?),
+            Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::MulAdd
+            | Op::Select
+            | Op::Cast(_)
+            | Op::Bitcast(_) => {
+                let operands: Option<SmallVec<[Const; 4]>> =
+                    inst.args.iter().map(|&arg| self.get(arg)).collect();
+                eval::operation(&inst.op, &operands?)
+            }
+            _ => None,
         }
     }
 
@@ -80,7 +94,9 @@ impl Prologue {
             let Some(result) = inst.result() else { break };
             let key = match (&inst.op, &inst.args[..]) {
                 (&Op::Const(constant), _) => (constant, 1),
-                (&Op::Splat(lanes), &[arg]) if scalars.contains_key(&arg) && lanes > 1 => (scalars[&arg], lanes),
+                (&Op::Splat(lanes), &[arg]) if scalars.contains_key(&arg) && lanes > 1 => {
+                    (scalars[&arg], lanes)
+                }
                 _ => break,
             };
             if prologue.index.contains_key(&key) {

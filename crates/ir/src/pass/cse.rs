@@ -20,7 +20,7 @@
 
 use crate::kernel::{Block, Inst, Kernel, MemRef, ParamKind, Value};
 use crate::op::{BinaryOp, CompareOp, Effect, Op};
-use crate::pass::effects;
+use crate::pass::access;
 use crate::pass::rewrite::Substitution;
 use crate::types::Type;
 use rustc_hash::FxHasher;
@@ -170,7 +170,7 @@ impl Eliminator<'_> {
         let params = (0..self.kernel.params.len() as u32).map(|i| MemRef::Param(crate::ParamId(i)));
         let allocs = (0..self.kernel.allocs.len() as u32).map(|i| MemRef::Alloc(crate::AllocId(i)));
         for (mem, version) in params.chain(allocs).zip(&mut self.memory) {
-            if !effects::is_local(self.kernel, mem) && !effects::is_constant_memory(self.kernel, mem) {
+            if !access::is_local(self.kernel, mem) && !access::is_constant_memory(self.kernel, mem) {
                 *version = self.versions;
             }
         }

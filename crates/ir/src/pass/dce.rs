@@ -16,7 +16,7 @@ use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
 use crate::op::{Effect, Label, Op};
 use crate::pass::constants::Constants;
 use crate::pass::uses::Exits;
-use crate::pass::{effects, slots};
+use crate::pass::{access, effects, slots};
 
 /// Runs the pass; gives whether the kernel has changed.
 pub fn run(kernel: &mut Kernel) -> bool {
@@ -251,7 +251,7 @@ impl<'k> NodeBuilder<'k> {
             Effect::Sync | Effect::Output => true,
             Effect::Write => match &inst.op {
                 Op::Store(access) => match access.mem {
-                    MemRef::Alloc(alloc) if effects::is_local(self.kernel, access.mem) => {
+                    MemRef::Alloc(alloc) if access::is_local(self.kernel, access.mem) => {
                         self.read[alloc.0 as usize] || !access.bounds.is_empty()
                     }
                     _ => true,

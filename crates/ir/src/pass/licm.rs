@@ -6,7 +6,7 @@
 //! operation in it sees them. Loads stay where they are; so does a division that can be a fault.
 
 use crate::kernel::{Block, Inst, Kernel};
-use crate::op::Effect;
+use crate::op::{Effect, Op};
 use crate::pass::constants::Constants;
 use crate::pass::effects;
 
@@ -57,7 +57,7 @@ impl Mover<'_> {
             }
             self.define(&inst, depth);
             if inst.op.effect() == Effect::Structure {
-                let is_loop = inst.op != crate::Op::If;
+                let is_loop = inst.op != Op::If;
                 if is_loop {
                     self.before.push(Vec::new());
                 }

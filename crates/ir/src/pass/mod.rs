@@ -30,7 +30,7 @@
 //!
 //! # Rules for passes
 //!
-//! A pass takes a kernel that [`verify`](crate::verify) accepts and leaves one; in debug builds that is checked after
+//! A pass takes a kernel that [`verify`] accepts and leaves one; in debug builds that is checked after
 //! each. It says whether it has changed anything, and says so only then. It is a function of the kernel alone, so the
 //! same kernel always gives the same result. It takes time about linear in the number of operations.
 //!
@@ -41,8 +41,10 @@
 //! # For writers of passes
 //!
 //! [`rewrite`] substitutes values and copies blocks, [`uses`] counts and collects, [`slots`] removes results and
-//! carried values, [`constants`] knows and makes constants, [`effects`] says what may be moved or dropped.
+//! carried values, [`constants`] knows and makes constants, [`effects`] says what may be moved or dropped, [`access`]
+//! what touches which memory.
 
+pub mod access;
 pub mod carried;
 pub mod compact;
 pub mod constants;

@@ -14,15 +14,15 @@
 //! here such a read gives zero.
 //!
 //! Every structure first passes on each variable that is stored in it; those that are not needed, or do not change,
-//! are taken out at once by [`carried`](crate::pass::carried) and [`dce`](crate::pass::dce). The allocations stay,
-//! unused, until [`compact`](crate::pass::compact).
+//! are taken out at once by [`carried`] and [`dce`]. The allocations stay, unused, until
+//! [`compact`](crate::pass::compact).
 
 use crate::kernel::{AllocId, Block, Inst, Kernel, MemRef, Space, Value};
 use crate::op::{Label, Op};
 use crate::pass::constants::{Constants, Prologue};
 use crate::pass::rewrite::Substitution;
 use crate::pass::uses::LabelCounts;
-use crate::pass::{carried, dce, effects};
+use crate::pass::{access, carried, dce};
 use crate::types::{Const, Type};
 use std::ops::Range;
 
@@ -64,7 +64,7 @@ struct Variables {
     first: Vec<Option<usize>>,
     /// Type of each variable.
     types: Vec<Type>,
-    /// By value, from the analysis: constants for offsets.
+    /// What offsets and bounds are.
     constants: Constants,
 }
 
@@ -100,7 +100,9 @@ impl Variables {
 
     /// Whether an access is a load or store of elements that are known and inside the allocation.
     fn is_plain(&self, kernel: &Kernel, inst: &Inst, alloc: AllocId) -> bool {
-        let (Op::Load(access) | Op::Store(access)) = &inst.op else { return false };
+        if !matches!(inst.op, Op::Load(_) | Op::Store(_)) {
+            return false;
+        }
         let alloc = &kernel.allocs[alloc.0 as usize];
         let Some(value) = (match inst.op {
             Op::Store(_) => inst.args.get(1).copied(),
@@ -112,15 +114,8 @@ impl Variables {
         if ty.scalar != alloc.elem.scalar || (alloc.elem.lanes != 1 && ty.lanes != alloc.elem.lanes) {
             return false;
         }
-        let count = effects::elements(kernel, inst);
-        let pairs = &inst.args[inst.op.access_args().unwrap_or(0)..];
-        let in_bounds = access.bounds.iter().zip(pairs.chunks_exact(2)).all(|(&dim, pair)| {
-            let last = if dim == access.lane_dim { i128::from(count) - 1 } else { 0 };
-            match (self.constants.int(pair[0]), self.constants.int(pair[1])) {
-                (Some(index), Some(extent)) => index + last < extent,
-                _ => false,
-            }
-        });
+        let count = access::elements(kernel, inst);
+        let in_bounds = !access::held_bounds(kernel, &self.constants, inst).contains(&false);
         let offset = self.constants.int(inst.args[0]);
         in_bounds && offset.is_some_and(|o| o >= 0 && o + i128::from(count) <= i128::from(alloc.len))
     }
@@ -131,7 +126,7 @@ impl Variables {
         let first = self.first[alloc.0 as usize]?;
         let offset = self.constants.int(*inst.args.first()?)? as usize;
         let start = first + offset;
-        Some(start..start + effects::elements(kernel, inst) as usize)
+        Some(start..start + access::elements(kernel, inst) as usize)
     }
 
     /// Finds the variables that are stored in a block, and for each structure in it, outer before inner, those that
@@ -145,8 +140,11 @@ impl Variables {
             if !inst.blocks.is_empty() {
                 let index = structures.len();
                 structures.push(Vec::new());
-                let mut inner: Vec<usize> =
-                    inst.blocks.iter().flat_map(|nested| self.stored_in(kernel, nested, structures)).collect();
+                let mut inner: Vec<usize> = inst
+                    .blocks
+                    .iter()
+                    .flat_map(|nested| self.stored_in(kernel, nested, structures))
+                    .collect();
                 inner.sort_unstable();
                 inner.dedup();
                 stored.extend_from_slice(&inner);

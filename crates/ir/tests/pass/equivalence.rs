@@ -7,7 +7,7 @@ use tilewise_ir::pass::{self, Pass};
 use tilewise_ir::{Kernel, verify};
 
 /// How many kernels each test tries: `TILEWISE_KERNELS`, or this.
-const KERNELS: u64 = 1500;
+const KERNELS: u64 = 400;
 
 fn kernels() -> u64 {
     std::env::var("TILEWISE_KERNELS").ok().and_then(|n| n.parse().ok()).unwrap_or(KERNELS)

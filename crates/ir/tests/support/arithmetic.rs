@@ -2,6 +2,9 @@
 //!
 //! Every NaN that arithmetic gives is the same, so that results can be compared by their bits.
 
+// Macros write casts for every type, also to itself.
+#![allow(clippy::unnecessary_cast)]
+
 use tilewise_ir::{BinaryOp, CompareOp, Scalar, UnaryOp};
 
 /// An operation cannot be computed: it is a division by zero.

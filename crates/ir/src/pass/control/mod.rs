@@ -6,8 +6,8 @@
 //! - An arm that leaves (ends with anything but `Yield`) makes the other arm a part of what follows: that moves out of
 //!   the `If`. So no results are needed, and the rest of the block sees its values.
 //! - If the rest of the block leaves in the same way, it moves into the other arm instead, and both leave together
-//!   behind the `If` ([`tails`]): an early `return` becomes an `else`, a `break` out of a block a value.
-//! - An `If` with pure, cheap arms computes both and selects ([`select`]).
+//!   behind the `If` (`tails`): an early `return` becomes an `else`, a `break` out of a block a value.
+//! - An `If` with pure, cheap arms computes both and selects (`select`).
 //! - A `Loop` that has no second round, and is left only at its end, is its body. Staging makes such loops of labelled
 //!   blocks, early returns of device functions, and `continue`.
 //! - A `For` that has no round is dropped.

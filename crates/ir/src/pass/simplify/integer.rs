@@ -35,8 +35,9 @@ impl Simplifier<'_> {
         }
         let inner = self.definition(a)?;
         match (op, &inner.op, &inner.args[..]) {
-            (UnaryOp::Neg, Op::Unary(UnaryOp::Neg), &[x])
-            | (UnaryOp::Not, Op::Unary(UnaryOp::Not), &[x]) => Simpler::value(x),
+            (UnaryOp::Neg, Op::Unary(UnaryOp::Neg), &[x]) | (UnaryOp::Not, Op::Unary(UnaryOp::Not), &[x]) => {
+                Simpler::value(x)
+            }
             (UnaryOp::Neg, Op::Binary(BinaryOp::Sub), &[x, y]) if scalar.is_int() => {
                 Simpler::expression(Op::Binary(BinaryOp::Sub), [y, x])
             }
@@ -218,7 +219,9 @@ impl Simplifier<'_> {
             return self.shift(op, a, count);
         }
         let (x, first) = match self.definition(a)? {
-            Expression { op: Op::Binary(inner), args } if *inner == op => (args[0], self.constants.get(args[1])?),
+            Expression { op: Op::Binary(inner), args } if *inner == op => {
+                (args[0], self.constants.get(args[1])?)
+            }
             _ => return None,
         };
         let sum = count + (first.bits as u32 & (scalar.bits() - 1));

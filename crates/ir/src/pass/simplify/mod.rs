@@ -1,8 +1,8 @@
 //! Constant folding, algebraic simplification and strength reduction of single operations.
 //!
 //! Each pure operation is looked at together with what defines its operands, and becomes something simpler where a
-//! rule applies: a constant ([`fold`]), one of its operands, or a cheaper operation ([`integer`], [`float`],
-//! [`logic`], [`vector`]). Integer rules hold for wrapping arithmetic, float rules for every bit of the result except
+//! rule applies: a constant (`fold`), one of its operands, or a cheaper operation (`integer`, `float`,
+//! `logic`, `vector`). Integer rules hold for wrapping arithmetic, float rules for every bit of the result except
 //! the bits of a NaN: so `x * 1.0` is `x`, but `x + 0.0` stays, because `-0.0 + 0.0` is `0.0`.
 //!
 //! Besides:
@@ -21,8 +21,8 @@ mod vector;
 
 use crate::kernel::{Block, Inst, Kernel, Value};
 use crate::op::{Effect, Op};
+use crate::pass::access;
 use crate::pass::constants::{Constants, Prologue};
-use crate::pass::effects;
 use crate::pass::rewrite::Substitution;
 use crate::span::Span;
 use crate::types::{Const, Type};
@@ -239,20 +239,8 @@ impl Simplifier<'_> {
 
     /// Takes out the bounds of an access that hold by constants.
     fn remove_held_bounds(&mut self, inst: &mut Inst) {
-        let (Some(first), Some(access)) = (inst.op.access_args(), inst.op.access()) else { return };
-        let elements = i128::from(effects::elements(self.kernel, inst));
-        let held: SmallVec<[bool; 4]> = access
-            .bounds
-            .iter()
-            .zip(inst.args[first..].chunks_exact(2))
-            .map(|(&dim, pair)| {
-                let last = if dim == access.lane_dim { elements - 1 } else { 0 };
-                match (self.constants.int(pair[0]), self.constants.int(pair[1])) {
-                    (Some(index), Some(extent)) => index + last < extent,
-                    _ => false,
-                }
-            })
-            .collect();
+        let Some(first) = inst.op.access_args() else { return };
+        let held = access::held_bounds(self.kernel, &self.constants, inst);
         if !held.contains(&true) {
             return;
         }

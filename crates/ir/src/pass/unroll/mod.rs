@@ -9,7 +9,7 @@
 //! - a `For` whose `lo`, `hi` and `step` are constants and the step positive, whose body ends with its `Continue` and
 //!   has no other jump of its label;
 //! - a `Loop` with one `Continue`, at its end, and one `Break`, at the end of an arm of an `If` in its body, whose
-//!   condition is known in each round, because it follows from constants that the loop carries ([`rounds`]).
+//!   condition is known in each round, because it follows from constants that the loop carries.
 //!
 //! Inner loops come first. When the kernel has [`MAX_KERNEL_OPS`] operations, no more are added.
 //!
@@ -20,8 +20,8 @@ mod rounds;
 
 use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
 use crate::op::{Label, Op};
+use crate::pass::access;
 use crate::pass::constants::{Constants, Prologue};
-use crate::pass::effects;
 use crate::pass::rewrite::{Copier, Substitution};
 use crate::pass::uses::LabelCounts;
 use crate::types::Const;
@@ -143,7 +143,7 @@ fn uses_local(kernel: &Kernel, block: &Block) -> bool {
     let mut uses = false;
     block.visit(&mut |inst| {
         let mem = inst.op.access().map(|access| access.mem);
-        uses |= mem.is_some_and(|mem: MemRef| effects::is_local(kernel, mem));
+        uses |= mem.is_some_and(|mem: MemRef| access::is_local(kernel, mem));
     });
     uses
 }

@@ -12,11 +12,9 @@
 //! ```
 
 use super::{MAX_ROUNDS, Unroller};
-use crate::eval;
 use crate::kernel::{Block, Inst, Value};
 use crate::op::{Label, Op};
 use crate::types::Const;
-use smallvec::SmallVec;
 
 /// Where a loop is left.
 struct Exit {
@@ -93,23 +91,12 @@ impl Unroller<'_> {
             self.constants.replace(param, constant);
         }
         for inner in &body.insts {
-            self.evaluate(inner);
+            if let Some(result) = inner.result() {
+                self.constants.replace(result, self.constants.evaluate(inner));
+            }
         }
         let condition = self.constants.get(body.insts[exit.position].args[0])?;
         Some(condition.is_zero() == (exit.arm == 1))
-    }
-
-    /// Takes note of the result of an operation in this round.
-    fn evaluate(&mut self, inst: &Inst) {
-        let Some(result) = inst.result() else { return };
-        let operands: Option<SmallVec<[Const; 4]>> =
-            inst.args.iter().map(|&arg| self.constants.get(arg)).collect();
-        let constant = match inst.op {
-            Op::Const(constant) => Some(constant),
-            Op::Splat(_) | Op::Extract(_) => operands.map(|operands| operands[0]),
-            _ => operands.and_then(|operands| eval::operation(&inst.op, &operands)),
-        };
-        self.constants.replace(result, constant);
     }
 }
 

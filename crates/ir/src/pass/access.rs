@@ -1,0 +1,54 @@
+//! What accesses touch: which memory is whose, how many elements, which bounds hold.
+
+use crate::kernel::{Inst, Kernel, MemRef, ParamKind, Space, Value};
+use crate::op::Op;
+use crate::pass::constants::Constants;
+use smallvec::SmallVec;
+
+/// Whether nobody writes to this memory while the kernel runs: a tensor that the kernel may not write, and that
+/// shares its storage with no other.
+pub fn is_constant_memory(kernel: &Kernel, mem: MemRef) -> bool {
+    match mem {
+        MemRef::Param(param) => {
+            matches!(
+                kernel.params[param.0 as usize].kind,
+                ParamKind::Tensor { mutable: false, aliased: false, .. }
+            )
+        }
+        MemRef::Alloc(_) => false,
+    }
+}
+
+/// Whether this memory is the thread's own.
+pub fn is_local(kernel: &Kernel, mem: MemRef) -> bool {
+    matches!(mem, MemRef::Alloc(alloc) if kernel.allocs[alloc.0 as usize].space == Space::Local)
+}
+
+/// How many elements of its memory an access touches.
+pub fn elements(kernel: &Kernel, inst: &Inst) -> u64 {
+    let Some(mem) = inst.op.access().map(|access| access.mem) else { return 0 };
+    let value = match inst.op {
+        Op::Store(_) => inst.args.get(1).copied(),
+        _ => inst.result(),
+    };
+    let lanes = value.map_or(1, |value| kernel.ty(value).lanes);
+    let elem_lanes = kernel.mem_elem(mem).map_or(1, |elem| elem.lanes);
+    u64::from(lanes / elem_lanes.max(1))
+}
+
+/// For each of the bounds of an access, whether it holds by constants.
+pub fn held_bounds(kernel: &Kernel, constants: &Constants, inst: &Inst) -> SmallVec<[bool; 4]> {
+    let (Some(first), Some(access)) = (inst.op.access_args(), inst.op.access()) else {
+        return SmallVec::new();
+    };
+    let last_lane = i128::from(elements(kernel, inst)) - 1;
+    let pairs = inst.args[first..].chunks_exact(2);
+    let holds = |(&dim, pair): (&u8, &[Value])| {
+        let last = if dim == access.lane_dim { last_lane } else { 0 };
+        match (constants.int(pair[0]), constants.int(pair[1])) {
+            (Some(index), Some(extent)) => index + last < extent,
+            _ => false,
+        }
+    };
+    access.bounds.iter().zip(pairs).map(holds).collect()
+}
