@@ -13,7 +13,12 @@ struct Step {
 
 /// The steps in order; the test runner is last, so that its summary closes the output.
 const STEPS: [Step; 4] = [
-    Step { name: "fmt", about: "rustfmt has nothing to change", args: &["fmt", "--all", "--check"], env: &[] },
+    Step {
+        name: "fmt",
+        about: "rustfmt has nothing to change",
+        args: &["fmt", "--all", "--check"],
+        env: &[],
+    },
     Step {
         name: "clippy",
         about: "clippy has no warnings",

@@ -10,7 +10,8 @@ fn root() -> PathBuf {
 /// All Rust files of the workspace, but for those that a test feeds to a macro or compiler on purpose.
 fn rust_files() -> Vec<PathBuf> {
     fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
-        let mut entries: Vec<_> = fs::read_dir(dir).expect("a readable folder").flatten().map(|e| e.path()).collect();
+        let mut entries: Vec<_> =
+            fs::read_dir(dir).expect("a readable folder").flatten().map(|e| e.path()).collect();
         entries.sort();
         for path in entries {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -93,7 +94,11 @@ fn dependencies_run_one_way() {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
         let dependencies = manifest.split("[dev-dependencies]").next().unwrap_or_default();
         for (other, dependency) in ORDER.iter().enumerate() {
-            let package = if *dependency == "tilewise" { "tilewise.".to_owned() } else { format!("tilewise-{dependency}") };
+            let package = if *dependency == "tilewise" {
+                "tilewise.".to_owned()
+            } else {
+                format!("tilewise-{dependency}")
+            };
             let depends = dependencies.lines().any(|l| l.starts_with(&package));
             assert!(!depends || other < position, "`{name}` depends on `{dependency}`, which comes after it");
         }

@@ -46,7 +46,8 @@ impl Parse for Closure {
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let parsed = syn::parse2::<Closure>(input.clone()).map_err(|error| index_list_error(input).unwrap_or(error));
+    let parsed =
+        syn::parse2::<Closure>(input.clone()).map_err(|error| index_list_error(input).unwrap_or(error));
     parsed.and_then(|c| closure(&c)).unwrap_or_else(|error| error.to_compile_error())
 }
 
@@ -66,7 +67,9 @@ fn closure(c: &Closure) -> syn::Result<TokenStream> {
     let mut names = Vec::new();
     for element in &index.elems {
         match element {
-            Pat::Ident(name) if name.subpat.is_none() && name.by_ref.is_none() && name.mutability.is_none() => {
+            Pat::Ident(name)
+                if name.subpat.is_none() && name.by_ref.is_none() && name.mutability.is_none() =>
+            {
                 names.push(quote!(#name));
             }
             Pat::Wild(w) => names.push(quote!(#w)),
@@ -98,7 +101,9 @@ fn closure(c: &Closure) -> syn::Result<TokenStream> {
         rewriter.declare(width, Binding::Plain);
     }
     let body = match &*c.closure.body {
-        Expr::Block(block) if block.label.is_none() => rewriter.body(&block.block, crate::body::Want::Nothing),
+        Expr::Block(block) if block.label.is_none() => {
+            rewriter.body(&block.block, crate::body::Want::Nothing)
+        }
         other => rewriter.body(&syn::parse_quote!({ #other; }), crate::body::Want::Nothing),
     };
     rewriter.finish()?;

@@ -4,13 +4,14 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Block, Fields, FnArg, Generics, ImplItem, Item, ItemEnum, ItemStruct, Pat, ReturnType, Signature, TraitItem,
-    Type, parse_quote,
+    Attribute, Block, Fields, FnArg, Generics, ImplItem, Item, ItemEnum, ItemStruct, Pat, ReturnType,
+    Signature, TraitItem, Type, parse_quote,
 };
 
 use crate::body::{Binding, Leave, Rewriter, Want, allowed_lints, has_return, prelude};
 use crate::signature::{
-    Kind, element_parameters, hidden, index_list_error, is_scalar, is_tensor, kind, staged, staged_bounds, staged_generics, take_comptime, with_error,
+    Kind, element_parameters, hidden, index_list_error, is_scalar, is_tensor, kind, staged, staged_bounds,
+    staged_generics, take_comptime, with_error,
 };
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -117,7 +118,9 @@ fn function(sig: &mut Signature, block: Option<&Block>, outer: &Generics) -> syn
             FnArg::Receiver(receiver) => {
                 if receiver.reference.is_some() && receiver.mutability.is_some() {
                     rewriter.declare(&format_ident!("self"), Binding::Variable);
-                    bindings.extend(quote!(let #self_name = __tw::Var::new("self", ::core::clone::Clone::clone(&*self));));
+                    bindings.extend(
+                        quote!(let #self_name = __tw::Var::new("self", ::core::clone::Clone::clone(&*self));),
+                    );
                     write_back = quote!(*self = #self_name.get(););
                 }
                 continue;

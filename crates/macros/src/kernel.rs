@@ -6,7 +6,10 @@ use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, ReturnType, parse_quote};
 
 use crate::body::{Binding, Leave, Rewriter, Want, allowed_lints, prelude};
-use crate::signature::{Kind, element_parameters, hidden, index_list_error, kind, staged_bounds, staged_generics, take_comptime, with_error};
+use crate::signature::{
+    Kind, element_parameters, hidden, index_list_error, kind, staged_bounds, staged_generics, take_comptime,
+    with_error,
+};
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if !attribute.is_empty() {
@@ -40,13 +43,22 @@ fn kernel(function: &ItemFn) -> syn::Result<TokenStream> {
     if let ReturnType::Type(_, ty) = &sig.output
         && !matches!(&**ty, syn::Type::Tuple(t) if t.elems.is_empty())
     {
-        return Err(syn::Error::new(ty.span(), "a kernel returns nothing: write the result to a `&mut TileTensor`"));
+        return Err(syn::Error::new(
+            ty.span(),
+            "a kernel returns nothing: write the result to a `&mut TileTensor`",
+        ));
     }
     if let Some(token) = &sig.asyncness {
-        return Err(syn::Error::new(token.span, "a kernel is not `async`: launches are asynchronous by themselves"));
+        return Err(syn::Error::new(
+            token.span,
+            "a kernel is not `async`: launches are asynchronous by themselves",
+        ));
     }
     if let Some(token) = &sig.constness {
-        return Err(syn::Error::new(token.span, "a kernel is not `const`: it is described when it is launched"));
+        return Err(syn::Error::new(
+            token.span,
+            "a kernel is not `const`: it is described when it is launched",
+        ));
     }
     let builder = hidden("builder");
     let elements = element_parameters(&sig.generics);
@@ -71,15 +83,20 @@ fn kernel(function: &ItemFn) -> syn::Result<TokenStream> {
         match kind {
             Kind::Tensor(tensor) => {
                 inputs.push(quote_spanned!(span=> #name: impl ::tilewise::TensorArg<'__k, #tensor>));
-                arguments.extend(quote_spanned!(span=> let #name = #builder.tensor::<#tensor, _>(#text, #name);));
+                arguments
+                    .extend(quote_spanned!(span=> let #name = #builder.tensor::<#tensor, _>(#text, #name);));
                 bindings.extend(quote_spanned!(span=>
                     let #name = __tw::TensorRef::<#tensor>::tensor_ref(<#tensor as __tw::TensorType>::from_param(&#name));
                 ));
             }
             Kind::TensorMut(tensor) => {
                 inputs.push(quote_spanned!(span=> #name: impl ::tilewise::TensorArgMut<'__k, #tensor>));
-                arguments.extend(quote_spanned!(span=> let #name = #builder.tensor_mut::<#tensor, _>(#text, #name);));
-                bindings.extend(quote_spanned!(span=> let #name = <#tensor as __tw::TensorType>::from_param(&#name);));
+                arguments.extend(
+                    quote_spanned!(span=> let #name = #builder.tensor_mut::<#tensor, _>(#text, #name);),
+                );
+                bindings.extend(
+                    quote_spanned!(span=> let #name = <#tensor as __tw::TensorType>::from_param(&#name);),
+                );
             }
             Kind::Value => {
                 inputs.push(quote_spanned!(span=> #name: #ty));

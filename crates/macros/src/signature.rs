@@ -14,7 +14,8 @@ pub(crate) fn take_comptime(attributes: &[Attribute]) -> (Vec<Attribute>, bool) 
 
 /// Names of the element types that need no look-up.
 const SCALARS: [&str; 15] = [
-    "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f16", "bf16", "f32", "f64",
+    "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f16", "bf16", "f32",
+    "f64",
 ];
 
 /// Traits that make a type parameter an element type.
@@ -24,19 +25,14 @@ const ELEMENT_TRAITS: [&str; 7] = ["Element", "Num", "Int", "Signed", "Float", "
 pub(crate) fn element_parameters(generics: &Generics) -> Vec<Ident> {
     let is_element = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| {
         bounds.iter().any(|b| match b {
-            TypeParamBound::Trait(t) => t
-                .path
-                .segments
-                .last()
-                .is_some_and(|s| ELEMENT_TRAITS.iter().any(|name| s.ident == name)),
+            TypeParamBound::Trait(t) => {
+                t.path.segments.last().is_some_and(|s| ELEMENT_TRAITS.iter().any(|name| s.ident == name))
+            }
             _ => false,
         })
     };
-    let mut found: Vec<Ident> = generics
-        .type_params()
-        .filter(|p| is_element(&p.bounds))
-        .map(|p| p.ident.clone())
-        .collect();
+    let mut found: Vec<Ident> =
+        generics.type_params().filter(|p| is_element(&p.bounds)).map(|p| p.ident.clone()).collect();
     for predicate in generics.where_clause.iter().flat_map(|w| &w.predicates) {
         if let syn::WherePredicate::Type(t) = predicate
             && is_element(&t.bounds)
@@ -92,11 +88,9 @@ pub(crate) fn kind<'a>(ty: &'a Type, generics: &Generics) -> Kind<'a> {
 /// Whether a type is a tensor by its name.
 pub(crate) fn is_tensor(ty: &Type) -> bool {
     match ty {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|s| s.ident == "TileTensor" || s.ident == "LayoutTensor"),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|s| s.ident == "TileTensor" || s.ident == "LayoutTensor")
+        }
         Type::Paren(p) => is_tensor(&p.elem),
         Type::Group(g) => is_tensor(&g.elem),
         _ => false,
@@ -215,7 +209,9 @@ pub(crate) fn index_list_error(tokens: TokenStream) -> Option<syn::Error> {
                         let inside = group.span().source_text().unwrap_or_else(|| group.to_string());
                         return Some(syn::Error::new(
                             comma,
-                            format!("an index of several dimensions is a list of its own: write `[{inside}]`"),
+                            format!(
+                                "an index of several dimensions is a list of its own: write `[{inside}]`"
+                            ),
                         ));
                     }
                 }
@@ -225,7 +221,10 @@ pub(crate) fn index_list_error(tokens: TokenStream) -> Option<syn::Error> {
                 value = group.delimiter() != Delimiter::Brace;
             }
             TokenTree::Ident(name) => {
-                let keywords = ["in", "return", "break", "match", "if", "while", "else", "let", "mut", "as", "move", "ref"];
+                let keywords = [
+                    "in", "return", "break", "match", "if", "while", "else", "let", "mut", "as", "move",
+                    "ref",
+                ];
                 value = !keywords.iter().any(|k| name == k);
             }
             _ => {}

@@ -35,14 +35,15 @@ pub use tilewise_runtime::*;
 
 /// What a file with kernels needs: `use tilewise::prelude::*;`.
 pub mod prelude {
+    pub use half::{bf16, f16};
     pub use tilewise_layout::{Layout, col_major, fixed, row_major};
     pub use tilewise_macros::{device, kernel};
     pub use tilewise_runtime::*;
     pub use tilewise_stage::{
-        AddressSpace, Atomic, Bits, Element, Float, Immut, Int, LayoutTensor, Mut, Num, Ordering, Scope, Signed,
-        TileTensor, Val, barrier, block_idx, comptime, fence, max, min, select, stack_allocation, thread_idx, vectorize,
+        AddressSpace, Atomic, Bits, Element, Float, Immut, Int, LayoutTensor, Mut, Num, Ordering, Scope,
+        Signed, TileTensor, Val, barrier, block_idx, comptime, fence, max, min, select, stack_allocation,
+        thread_idx, vectorize,
     };
-    pub use half::{bf16, f16};
 }
 
 /// What the macros expand to. Not for use by hand.

@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Arm, BinOp, Block, Expr, ExprIf, ExprMatch, Pat, Stmt};
 
 use super::{Binding, Rewriter, Want};
+use crate::signature::hidden;
 
 /// A rewritten branch.
 struct Branch {
@@ -218,24 +219,25 @@ fn branch(span: Span, start: TokenStream, then: Branch, otherwise: Branch, want:
             __if.end();
         });
     }
-    let taken = |code: &TokenStream, leaves: bool, place: TokenStream| match leaves {
+    // Names of their own: `span` may lie in another macro than the rest.
+    let (first, second) = (hidden("then"), hidden("otherwise"));
+    let taken = |code: &TokenStream, leaves: bool, place: &syn::Ident| match leaves {
         true => quote_spanned!(span=> #code;),
-        false => quote_spanned!(span=> #place = ::core::option::Option::Some({ let __value = #code; __if.arm(__value) });),
+        false => {
+            quote_spanned!(span=> #place = ::core::option::Option::Some({ let __value = #code; __if.arm(__value) });)
+        }
     };
-    let (first, second) = (taken(a, then.leaves, quote!(__a)), taken(b, otherwise.leaves, quote!(__b)));
-    let (declare, finish) = match (then.leaves, otherwise.leaves) {
-        (true, _) => (quote!(let mut __b = ::core::option::Option::None;), quote_spanned!(span=> __if.finish_one(__b))),
-        (_, true) => (quote!(let mut __a = ::core::option::Option::None;), quote_spanned!(span=> __if.finish_one(__a))),
-        _ => (
-            quote!(let mut __a = ::core::option::Option::None; let mut __b = ::core::option::Option::None;),
-            quote_spanned!(span=> __if.finish(__a, __b)),
-        ),
+    let (in_first, in_second) = (taken(a, then.leaves, &first), taken(b, otherwise.leaves, &second));
+    let (used, finish) = match (then.leaves, otherwise.leaves) {
+        (true, _) => (vec![&second], quote_spanned!(span=> __if.finish_one(#second))),
+        (_, true) => (vec![&first], quote_spanned!(span=> __if.finish_one(#first))),
+        _ => (vec![&first, &second], quote_spanned!(span=> __if.finish(#first, #second))),
     };
     quote_spanned!(span=> ({
         let mut __if = #start;
-        #declare
-        if __if.then() { #first }
-        if __if.otherwise() { #second }
+        #(let mut #used = ::core::option::Option::None;)*
+        if __if.then() { #in_first }
+        if __if.otherwise() { #in_second }
         #finish
     }))
 }
@@ -254,7 +256,9 @@ fn is_simple(pattern: &Pat) -> bool {
 /// The name that a pattern binds the whole value to; a name in capitals is a constant.
 fn bound_name(pattern: &Pat) -> Option<&syn::Ident> {
     match pattern {
-        Pat::Ident(name) if name.ident.to_string().contains(char::is_lowercase) && !starts_upper(&name.ident) => {
+        Pat::Ident(name)
+            if name.ident.to_string().contains(char::is_lowercase) && !starts_upper(&name.ident) =>
+        {
             Some(&name.ident)
         }
         Pat::Paren(p) => bound_name(&p.pat),
@@ -283,9 +287,7 @@ pub(crate) fn leaves(expr: &Expr) -> bool {
         Expr::Unsafe(u) => block_leaves(&u.block),
         Expr::Paren(p) => leaves(&p.expr),
         Expr::Group(g) => leaves(&g.expr),
-        Expr::If(i) => {
-            block_leaves(&i.then_branch) && i.else_branch.as_ref().is_some_and(|(_, e)| leaves(e))
-        }
+        Expr::If(i) => block_leaves(&i.then_branch) && i.else_branch.as_ref().is_some_and(|(_, e)| leaves(e)),
         Expr::Match(m) => !m.arms.is_empty() && m.arms.iter().all(|a| leaves(&a.body)),
         Expr::Loop(l) => !super::loops::has_break(&l.body, l.label.as_ref()),
         Expr::Macro(m) => never_returns(&m.mac),

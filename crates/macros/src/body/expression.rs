@@ -10,14 +10,8 @@ use super::{Binding, Leave, Rewriter, Want};
 use crate::signature::hidden;
 
 /// Methods of tensors with a list of indices, and which argument it is.
-const INDEX_ARGUMENTS: [(&str, usize); 6] = [
-    ("load", 0),
-    ("store", 0),
-    ("aligned_load", 0),
-    ("aligned_store", 0),
-    ("atomic", 0),
-    ("tile", 1),
-];
+const INDEX_ARGUMENTS: [(&str, usize); 6] =
+    [("load", 0), ("store", 0), ("aligned_load", 0), ("aligned_store", 0), ("atomic", 0), ("tile", 1)];
 
 impl Rewriter {
     /// An expression whose value is used.
@@ -221,7 +215,8 @@ impl Rewriter {
 
     fn method_call(&mut self, call: &ExprMethodCall) -> TokenStream {
         let span = call.method.span();
-        let list = INDEX_ARGUMENTS.iter().find(|(name, _)| call.method == name).map(|&(_, argument)| argument);
+        let list =
+            INDEX_ARGUMENTS.iter().find(|(name, _)| call.method == name).map(|&(_, argument)| argument);
         let args: Vec<_> = call
             .args
             .iter()
@@ -281,7 +276,10 @@ impl Rewriter {
         if let Some(place) = self.place(&r.expr) {
             return match place.fields.is_empty() {
                 true => place.variable,
-                false => self.error(span, "`&mut` of a field of a variable: copy the field, change the copy, assign it back"),
+                false => self.error(
+                    span,
+                    "`&mut` of a field of a variable: copy the field, change the copy, assign it back",
+                ),
             };
         }
         match &*r.expr {

@@ -68,10 +68,8 @@ impl Rewriter {
             "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => {
                 self.comparing_assertion(mac, span, &name)
             }
-            "print" | "eprintln" | "eprint" | "dbg" => self.error(
-                span,
-                format!("`{name}!` in a kernel: a thread prints whole lines, with `println!`"),
-            ),
+            "print" | "eprintln" | "eprint" | "dbg" => self
+                .error(span, format!("`{name}!` in a kernel: a thread prints whole lines, with `println!`")),
             "vec" => match Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone()) {
                 Ok(items) => {
                     let items: Vec<_> = items.iter().map(|e| self.expr(e)).collect();
@@ -137,7 +135,8 @@ impl Rewriter {
         let (method, sign) = if name.ends_with("_eq") { ("tw_eq", "==") } else { ("tw_ne", "!=") };
         let method = Ident::new(method, span);
         let text = format!("assertion failed: {} {sign} {}", source_text(&items[0]), source_text(&items[1]));
-        let spec = quote!(__tw::FormatSpec { style: __tw::Style::Debug, ..::core::default::Default::default() });
+        let spec =
+            quote!(__tw::FormatSpec { style: __tw::Style::Debug, ..::core::default::Default::default() });
         let check = quote_spanned!(span=> {
             let (__left, __right) = (#left, #right);
             let __condition = (&&&__tw::Sides(&__left, &__right)).#method();
@@ -193,7 +192,10 @@ impl Rewriter {
                             Some((_, value)) => self.expr(value),
                             None => {
                                 let name: Ident = syn::parse_str(&name).map_err(|_| {
-                                    syn::Error::new(format_span, format!("`{{{name}}}` does not name an argument"))
+                                    syn::Error::new(
+                                        format_span,
+                                        format!("`{{{name}}}` does not name an argument"),
+                                    )
                                 })?;
                                 let name = Ident::new(&name.to_string(), format_span);
                                 self.expr(&syn::parse_quote!(#name))
@@ -201,14 +203,15 @@ impl Rewriter {
                         },
                     };
                     let spec = spec.tokens();
-                    out.extend(
-                        quote_spanned!(span=> (&&__tw::Shown(&(#value))).show(&mut __line, #spec);),
-                    );
+                    out.extend(quote_spanned!(span=> (&&__tw::Shown(&(#value))).show(&mut __line, #spec);));
                 }
             }
         }
         if let Some(n) = used.iter().position(|u| !u) {
-            return Err(syn::Error::new(arguments.positional[n].span(), "this argument has no place in the format"));
+            return Err(syn::Error::new(
+                arguments.positional[n].span(),
+                "this argument has no place in the format",
+            ));
         }
         Ok(out)
     }
@@ -334,7 +337,8 @@ fn parse_spec(text: &str) -> Option<Spec> {
 
 impl Spec {
     fn tokens(&self) -> TokenStream {
-        let (style, align) = (Ident::new(self.style, Span::call_site()), Ident::new(self.align, Span::call_site()));
+        let (style, align) =
+            (Ident::new(self.style, Span::call_site()), Ident::new(self.align, Span::call_site()));
         let Spec { fill, width, plus, alternate, zero, .. } = self;
         let precision = match self.precision {
             Some(p) => quote!(::core::option::Option::Some(#p)),

@@ -60,9 +60,8 @@ impl Rewriter {
     pub(super) fn loop_expr(&mut self, l: &ExprLoop, want: Want) -> TokenStream {
         let span = l.loop_token.span;
         let result = has_valued_break(&l.body, l.label.as_ref()).then(|| self.fresh("result"));
-        let (handle, body) = self.in_loop(l.label.as_ref(), result.clone(), false, true, |r| {
-            r.block(&l.body, Want::Nothing)
-        });
+        let (handle, body) =
+            self.in_loop(l.label.as_ref(), result.clone(), false, true, |r| r.block(&l.body, Want::Nothing));
         let (declare, value) = result_code(result, want, span);
         quote_spanned!(span=> {
             #declare
@@ -75,7 +74,10 @@ impl Rewriter {
 
     pub(super) fn labelled_block(&mut self, label: &Label, block: &Block, want: Want) -> TokenStream {
         let span = label.span();
-        let tail = block.stmts.last().is_some_and(|s| matches!(s, syn::Stmt::Expr(e, None) if !super::branch::leaves(e)));
+        let tail = block
+            .stmts
+            .last()
+            .is_some_and(|s| matches!(s, syn::Stmt::Expr(e, None) if !super::branch::leaves(e)));
         let valued = has_valued_break(block, Some(label));
         let result = (valued && want == Want::Value).then(|| self.fresh("result"));
         let tail = tail && result.is_some();

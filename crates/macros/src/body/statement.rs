@@ -69,7 +69,8 @@ impl Rewriter {
         let Some(init) = &local.init else {
             // `let x;`: a variable without a value yet.
             let Pat::Ident(name) = &pattern else {
-                return self.error(span, "a pattern without a value: give it one, or declare the names one by one");
+                return self
+                    .error(span, "a pattern without a value: give it one, or declare the names one by one");
             };
             self.declare(&name.ident, Binding::Variable);
             let (name, text) = (&name.ident, name.ident.to_string());
