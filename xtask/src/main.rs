@@ -35,7 +35,7 @@ const STEPS: [Step; 4] = [
         name: "test",
         about: "unit tests, conformance, puzzles, doc tests, tidy",
         args: &["test", "--workspace"],
-        env: &[("INSTA_UPDATE", "no")],
+        env: &[],
     },
 ];
 

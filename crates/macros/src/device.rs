@@ -165,7 +165,7 @@ fn function(sig: &mut Signature, block: Option<&Block>, outer: &Generics) -> syn
                 bindings.extend(quote_spanned!(span=> let #source = __tw::Var::new(#text, #value);));
             }
             None => {
-                rewriter.declare(&source, if is_reference { Binding::Variable } else { Binding::Plain });
+                rewriter.declare(&source, if is_reference { Binding::Reference } else { Binding::Plain });
                 bindings.extend(quote_spanned!(span=> let #source = #value;));
             }
         }

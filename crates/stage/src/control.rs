@@ -23,6 +23,14 @@ use crate::variable::Var;
     note = "compare a number with zero: `x != 0`"
 )]
 pub trait Condition: Copy {
+    /// The type itself.
+    #[doc(hidden)]
+    type Same;
+
+    /// The condition as it is.
+    #[doc(hidden)]
+    fn same(self) -> Self::Same;
+
     /// The plain value, or the handle of the recorded one.
     #[doc(hidden)]
     fn decide(self) -> Decision;
@@ -44,15 +52,32 @@ pub enum Decision {
 pub struct Recorded(pub(crate) Raw);
 
 impl Condition for bool {
+    type Same = bool;
+
+    fn same(self) -> bool {
+        self
+    }
+
     fn decide(self) -> Decision {
         Decision::Plain(self)
     }
 }
 
 impl Condition for Val<bool> {
+    type Same = Val<bool>;
+
+    fn same(self) -> Val<bool> {
+        self
+    }
+
     fn decide(self) -> Decision {
         Decision::Recorded(Recorded(self.raw))
     }
+}
+
+/// The right side of `&&` and `||`, checked to be a condition.
+pub fn condition<C: Condition>(condition: C) -> C::Same {
+    condition.same()
 }
 
 #[track_caller]

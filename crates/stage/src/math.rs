@@ -151,7 +151,7 @@ impl<T: Int> Val<T> {
                 base = base * base;
             }
         }
-        result.unwrap_or_else(|| T::ONE.stage())
+        result.unwrap_or_else(|| T::ONE.stage().splat(self.lanes()))
     }
 }
 

@@ -9,6 +9,7 @@ use tilewise_ir::{Format, FormatSpec, Op, Piece, Style};
 use crate::control::{Condition, Decision, Recorded};
 use crate::element::Element;
 use crate::recorder::{self, Raw};
+use crate::staged::Stage;
 use crate::val::Val;
 
 /// A line to print or the message of an assertion, while it is put together.
@@ -61,10 +62,18 @@ impl Line {
             Decision::Plain(true) => {}
             Decision::Plain(false) => {
                 let mut message = String::from("assertion failed while the kernel was described: ");
+                let mut args = self.args.iter();
                 for piece in &self.pieces {
                     match piece {
                         Piece::Text(text) => message.push_str(text),
-                        Piece::Arg(_) => message.push_str("(known on the device)"),
+                        Piece::Arg(_) => {
+                            let constant = args.next().and_then(|&arg| recorder::known(location, arg));
+                            let shown = constant.and_then(|c| {
+                                let int = c.as_int().map(|n| n.to_string());
+                                int.or_else(|| c.as_float().map(|x| x.to_string()))
+                            });
+                            message.push_str(shown.as_deref().unwrap_or("(known on the device)"));
+                        }
                     }
                 }
                 recorder::fail(location, message)
@@ -94,7 +103,28 @@ impl<T: Element> ShowStaged for &Shown<'_, Val<T>> {
     }
 }
 
-/// A plain value as an argument: shown while describing.
+impl<T: Element> ShowStaged for &Shown<'_, &Val<T>> {
+    fn show(&self, line: &mut Line, spec: FormatSpec) {
+        (&Shown(*self.0)).show(line, spec);
+    }
+}
+
+/// A plain number or `bool` as an argument: a constant of the kernel, so that it is shown like other numbers.
+pub trait ShowConstant {
+    /// Adds the argument to the line.
+    #[track_caller]
+    fn show(&self, line: &mut Line, spec: FormatSpec);
+}
+
+impl<T: Element> ShowConstant for &&Shown<'_, T> {
+    #[track_caller]
+    fn show(&self, line: &mut Line, spec: FormatSpec) {
+        line.pieces.push(Piece::Arg(spec));
+        line.args.push((*self.0).stage().raw);
+    }
+}
+
+/// Any other plain value as an argument: shown while describing.
 pub trait ShowHost {
     /// Adds the argument's text to the line.
     fn show(&self, line: &mut Line, spec: FormatSpec);

@@ -288,6 +288,20 @@ impl<T: Element> Field<Val<T>> for T {
     }
 }
 
+impl<T: Element, const N: usize> Field<[Val<T>; N]> for [T; N] {
+    #[track_caller]
+    fn field(self) -> [Val<T>; N] {
+        self.stage()
+    }
+}
+
+impl<T: Element, const N: usize, const M: usize> Field<[[Val<T>; N]; M]> for [[T; N]; M] {
+    #[track_caller]
+    fn field(self) -> [[Val<T>; N]; M] {
+        self.stage()
+    }
+}
+
 /// `let x: T = value`: the value as it is, plain or recorded, checked to be a `T`.
 pub fn annotated<T: DeviceType, S: StageAs<T::Staged>>(value: S) -> S {
     value

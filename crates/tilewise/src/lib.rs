@@ -57,11 +57,11 @@ pub mod __private {
     pub use tilewise_stage::compare::{
         CompareHost, CompareLeft, CompareRight, Scrutinee, ScrutineeHost, ScrutineeStaged, Sides, sometimes,
     };
-    pub use tilewise_stage::control::{Call, For, If, Loop, exit_thread, range, range_inclusive};
+    pub use tilewise_stage::control::{Call, For, If, Loop, condition, exit_thread, range, range_inclusive};
     pub use tilewise_stage::pattern::lanes_from;
-    pub use tilewise_stage::print::{Line, ShowHost, ShowStaged, Shown};
+    pub use tilewise_stage::print::{Line, ShowConstant, ShowHost, ShowStaged, Shown};
     pub use tilewise_stage::staged::{DeviceType, Field, Leaf, Stage, StageAs, StagedValue, annotated};
-    pub use tilewise_stage::tensor::index::{ReadIndex, WriteIndex, coordinate};
+    pub use tilewise_stage::tensor::index::{ReadIndex, UpdateElement, WriteIndex, coordinate};
     pub use tilewise_stage::tensor::{TensorMut, TensorRef, TensorType};
     pub use tilewise_stage::variable::{Place, Var};
     pub use tilewise_stage::{Element, Val, let_name};

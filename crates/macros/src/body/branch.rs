@@ -62,6 +62,7 @@ impl Rewriter {
         let span = b.span();
         let (left, right) = (self.expr(&b.left), self.expr(&b.right));
         let condition = quote_spanned!(b.left.span()=> __tw::If::new(#left));
+        let right = quote_spanned!(b.right.span()=> __tw::condition(#right));
         let right = Branch { code: quote!({ #right }), leaves: false };
         let fixed = |value: bool| Branch { code: quote!({ #value }), leaves: false };
         match b.op {
@@ -163,8 +164,8 @@ impl Rewriter {
         match pattern {
             Pat::Wild(_) => None,
             Pat::Ident(name) if bound_name(pattern).is_some() => {
-                let _ = name;
-                None
+                // `name @ pattern` matches where the pattern does.
+                name.subpat.as_ref().and_then(|(_, inner)| self.pattern_condition(value, inner))
             }
             Pat::Ident(name) => Some(compare("tw_eq", &name.ident)),
             Pat::Lit(lit) => Some(compare("tw_eq", lit)),
@@ -246,7 +247,9 @@ fn branch(span: Span, start: TokenStream, then: Branch, otherwise: Branch, want:
 fn is_simple(pattern: &Pat) -> bool {
     match pattern {
         Pat::Wild(_) | Pat::Lit(_) | Pat::Path(_) | Pat::Range(_) => true,
-        Pat::Ident(name) => name.subpat.is_none() && name.by_ref.is_none(),
+        Pat::Ident(name) => {
+            name.by_ref.is_none() && name.subpat.as_ref().is_none_or(|(_, inner)| is_simple(inner))
+        }
         Pat::Paren(p) => is_simple(&p.pat),
         Pat::Or(or) => or.cases.iter().all(is_simple),
         _ => false,

@@ -24,7 +24,7 @@ impl Rewriter {
         match expr {
             Expr::Lit(_) | Expr::Infer(_) | Expr::Const(_) | Expr::Verbatim(_) => quote!(#expr),
             Expr::Path(path) => match path.path.get_ident().map(|name| (name, self.binding(name))) {
-                Some((name, Binding::Variable)) => {
+                Some((name, Binding::Variable | Binding::Reference)) => {
                     let name = self.handle(name);
                     quote_spanned!(span=> #name.get())
                 }
@@ -139,7 +139,8 @@ impl Rewriter {
         match expr {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                (self.binding(name) == Binding::Variable).then(|| self.handle(name))
+                matches!(self.binding(name), Binding::Variable | Binding::Reference)
+                    .then(|| self.handle(name))
             }
             Expr::Paren(p) => self.variable(&p.expr),
             Expr::Group(g) => self.variable(&g.expr),
@@ -154,7 +155,7 @@ impl Rewriter {
 
     fn binary(&mut self, b: &syn::ExprBinary) -> TokenStream {
         let span = b.span();
-        let comparison = |name: &str| syn::Ident::new(name, span);
+        let comparison = |name: &str| syn::Ident::new(name, b.op.span());
         let method = match b.op {
             BinOp::Eq(_) => comparison("tw_eq"),
             BinOp::Ne(_) => comparison("tw_ne"),
@@ -184,12 +185,12 @@ impl Rewriter {
 
     fn array(&mut self, items: &Punctuated<Expr, Token![,]>, span: Span) -> TokenStream {
         // A literal beside values of the kernel becomes one too.
-        let mixed = items.iter().any(is_literal) && !items.iter().all(is_literal);
+        let mixed = items.iter().any(is_plain) && !items.iter().all(is_plain);
         let items: Vec<_> = items
             .iter()
             .map(|item| {
                 let value = self.expr(item);
-                if mixed && is_literal(item) {
+                if mixed && is_plain(item) {
                     quote_spanned!(item.span()=> __tw::Field::field(#value))
                 } else {
                     value
@@ -221,18 +222,35 @@ impl Rewriter {
             .args
             .iter()
             .enumerate()
-            .map(|(i, arg)| if Some(i) == list { self.coordinates(arg) } else { self.expr(arg) })
+            .map(|(i, arg)| if Some(i) == list { self.coordinates(arg) } else { self.argument(arg) })
             .collect();
         let (method, turbofish) = (&call.method, &call.turbofish);
-        match self.variable(&call.receiver) {
+        if *method == "iter" && args.is_empty() {
+            // What it gives borrows from its receiver, which therefore lives as long as the statement.
+            let receiver = self.expr(&call.receiver);
+            return quote_spanned!(span=> #receiver.iter());
+        }
+        match self.place(&call.receiver) {
             // The method may change its receiver: it runs on a copy, which is written back if it did.
-            Some(name) => quote_spanned!(span=> {
-                let mut __receiver = #name.get();
-                let __before = ::core::clone::Clone::clone(&__receiver);
-                let __returned = __receiver.#method #turbofish (#(#args),*);
-                #name.write_back(&__before, &__receiver);
-                __returned
-            }),
+            Some(place) => {
+                let (variable, whole) = (place.variable, hidden("whole"));
+                let call = super::place::update(
+                    quote!(#whole),
+                    &place.fields,
+                    span,
+                    |receiver| quote_spanned!(span=> __returned = ::core::option::Option::Some(#receiver.#method #turbofish (#(#args),*));),
+                );
+                // In parentheses: a block at the start of a statement would end it.
+                quote_spanned!(span=> ({
+                    let __place = #variable;
+                    let mut #whole = __place.get();
+                    let __before = ::core::clone::Clone::clone(&#whole);
+                    let mut __returned = ::core::option::Option::None;
+                    #call
+                    __place.write_back(&__before, &#whole);
+                    __returned.expect("the method was called")
+                }))
+            }
             None => {
                 let receiver = match &*call.receiver {
                     // A plain `&self` stays a place, so that methods can borrow it.
@@ -259,8 +277,32 @@ impl Rewriter {
             Expr::Path(path) => quote!(#path),
             other => self.expr(other),
         };
-        let args: Vec<_> = call.args.iter().map(|arg| self.expr(arg)).collect();
+        let constructor = is_constructor(&call.func);
+        let args: Vec<_> = call
+            .args
+            .iter()
+            .map(|arg| {
+                let value = self.argument(arg);
+                if constructor && is_plain(arg) {
+                    quote_spanned!(arg.span()=> __tw::Field::field(#value))
+                } else {
+                    value
+                }
+            })
+            .collect();
         quote_spanned!(span=> #func(#(#args),*))
+    }
+
+    /// An argument of a call: a `&mut` parameter is passed on, as Rust reborrows it.
+    fn argument(&mut self, arg: &Expr) -> TokenStream {
+        match arg {
+            Expr::Path(path)
+                if path.path.get_ident().is_some_and(|n| self.binding(n) == Binding::Reference) =>
+            {
+                quote!(#path)
+            }
+            _ => self.expr(arg),
+        }
     }
 
     fn reference(&mut self, r: &syn::ExprReference) -> TokenStream {
@@ -376,6 +418,25 @@ pub(super) fn is_literal(expr: &Expr) -> bool {
         Expr::Group(g) => is_literal(&g.expr),
         _ => false,
     }
+}
+
+/// A literal, or an array of them.
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Array(list) => list.elems.iter().all(is_plain),
+        Expr::Repeat(list) => is_plain(&list.expr),
+        other => is_literal(other),
+    }
+}
+
+/// `Name(..)`: a tuple struct, or a variant of an enum of the host.
+fn is_constructor(func: &Expr) -> bool {
+    let Expr::Path(path) = func else { return false };
+    path.path.segments.last().is_some_and(|last| {
+        let name = last.ident.to_string();
+        // The parameters of Rust's own are not known from their declaration.
+        name.starts_with(char::is_uppercase) && !matches!(name.as_str(), "Some" | "Ok" | "Err")
+    })
 }
 
 /// A type that Rust's own `as` does not know.

@@ -112,7 +112,7 @@ impl Rewriter {
             Err(error) => return self.error(error.span(), error),
         };
         let line = if message.is_empty() {
-            let text = format!("assertion failed: {}", source_text(&condition));
+            let text = argument_text(mac, 0, &condition);
             quote_spanned!(span=> let mut __line = __tw::Line::new(); __line.text(#text);)
         } else {
             match self.line(message, span) {
@@ -126,15 +126,32 @@ impl Rewriter {
     }
 
     fn comparing_assertion(&mut self, mac: &syn::Macro, span: Span, name: &str) -> TokenStream {
-        let items = match Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone()) {
-            Ok(items) if items.len() >= 2 => items,
-            Ok(_) => return self.error(span, format!("`{name}!` compares two values")),
+        let parse = |input: ParseStream<'_>| -> syn::Result<(Expr, Expr, TokenStream)> {
+            let left = input.parse()?;
+            input.parse::<Token![,]>()?;
+            let right = input.parse()?;
+            let message = match input.parse::<Option<Token![,]>>()? {
+                Some(_) => input.parse()?,
+                None => TokenStream::new(),
+            };
+            Ok((left, right, message))
+        };
+        let (left_expr, right_expr, message) = match parse.parse2(mac.tokens.clone()) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                return self.error(error.span(), format!("`{name}!` compares two values: {error}"));
+            }
+        };
+        let message = match self.pieces(message, span) {
+            Ok(pieces) if pieces.is_empty() => pieces,
+            Ok(pieces) => quote!(__line.text(": "); #pieces),
             Err(error) => return self.error(error.span(), error),
         };
-        let (left, right) = (self.expr(&items[0]), self.expr(&items[1]));
+        let (left, right) = (self.expr(&left_expr), self.expr(&right_expr));
         let (method, sign) = if name.ends_with("_eq") { ("tw_eq", "==") } else { ("tw_ne", "!=") };
         let method = Ident::new(method, span);
-        let text = format!("assertion failed: {} {sign} {}", source_text(&items[0]), source_text(&items[1]));
+        let text =
+            format!("{} {sign} {}", argument_text(mac, 0, &left_expr), argument_text(mac, 1, &right_expr));
         let spec =
             quote!(__tw::FormatSpec { style: __tw::Style::Debug, ..::core::default::Default::default() });
         let check = quote_spanned!(span=> {
@@ -147,6 +164,7 @@ impl Rewriter {
             __line.text(", right: ");
             (&&__tw::Shown(&__right)).show(&mut __line, #spec);
             __line.text(")");
+            #message
             __line.assert(__condition)
         });
         debug_only(check, name.starts_with("debug"), span)
@@ -154,7 +172,13 @@ impl Rewriter {
 
     /// Statements that make `__line` of a format string and its arguments.
     fn line(&mut self, tokens: TokenStream, span: Span) -> syn::Result<TokenStream> {
-        let mut out = quote_spanned!(span=> let mut __line = __tw::Line::new(););
+        let pieces = self.pieces(tokens, span)?;
+        Ok(quote_spanned!(span=> let mut __line = __tw::Line::new(); #pieces))
+    }
+
+    /// Statements that add a format string with its arguments to `__line`.
+    fn pieces(&mut self, tokens: TokenStream, span: Span) -> syn::Result<TokenStream> {
+        let mut out = TokenStream::new();
         if tokens.is_empty() {
             return Ok(out);
         }
@@ -217,9 +241,35 @@ impl Rewriter {
     }
 }
 
-/// An expression as the user wrote it, where the compiler still has it.
-fn source_text(expr: &Expr) -> String {
-    expr.span().source_text().unwrap_or_else(|| quote!(#expr).to_string())
+/// Argument number `n` of a macro as the user wrote it, where the compiler still has it.
+fn argument_text(mac: &syn::Macro, n: usize, argument: &Expr) -> String {
+    // The span of an expression is that of its first token, in stable Rust; that of the delimiters is whole.
+    let all = mac.delimiter.span().join().source_text();
+    let inner = all.as_deref().and_then(|text| text.get(1..text.len() - 1));
+    let text = inner.and_then(|inner| split_at_commas(inner).into_iter().nth(n));
+    text.map_or_else(|| quote!(#argument).to_string(), |text| text.trim().to_owned())
+}
+
+/// The parts of a list between the commas that are not inside of something.
+fn split_at_commas(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted, mut escaped) = (Vec::new(), 0, 0, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 fn debug_only(check: TokenStream, debug: bool, span: Span) -> TokenStream {

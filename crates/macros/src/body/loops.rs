@@ -181,7 +181,7 @@ impl Rewriter {
     pub(super) fn break_expr(&mut self, b: &ExprBreak) -> TokenStream {
         let span = b.break_token.span;
         let Some((handle, result)) = self.target(b.label.as_ref(), true) else {
-            return self.error(span, "`break` outside a loop of the kernel");
+            return self.outside(b.label.as_ref(), "break", span);
         };
         match (&b.expr, result) {
             (Some(value), Some(result)) => {
@@ -200,7 +200,18 @@ impl Rewriter {
         let span = c.continue_token.span;
         match self.target(c.label.as_ref(), false) {
             Some((handle, _)) => quote_spanned!(span=> #handle.next()),
-            None => self.error(span, "`continue` outside a loop of the kernel"),
+            None => self.outside(c.label.as_ref(), "continue", span),
+        }
+    }
+
+    /// The error for a `break` or `continue` that means no loop.
+    fn outside(&mut self, label: Option<&syn::Lifetime>, word: &str, span: Span) -> TokenStream {
+        match label {
+            Some(label) => {
+                let message = format!("no loop around this `{word}` has the label `{label}`");
+                self.error(label.span(), message)
+            }
+            None => self.error(span, format!("`{word}` outside a loop of the kernel")),
         }
     }
 

@@ -19,8 +19,10 @@ use syn::{Block, Ident, Pat};
 /// What a name in scope stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binding {
-    /// A variable of the kernel: `let mut`, a `mut` parameter, a `&mut` parameter.
+    /// A variable of the kernel: `let mut`, a `mut` parameter.
     Variable,
+    /// A `&mut` parameter: a variable of the caller, which is passed on as it is.
+    Reference,
     /// `#[comptime] let mut`: a variable of the host, at the given depth of recorded loops.
     Comptime(usize),
     /// Anything else.
@@ -133,7 +135,7 @@ pub(crate) fn prelude() -> TokenStream {
         #[allow(unused_imports)]
         use ::tilewise::__private::{
             self as __tw, CompareHost as _, CompareLeft as _, CompareRight as _, ScrutineeHost as _,
-            ScrutineeStaged as _, ShowHost as _, ShowStaged as _,
+            ScrutineeStaged as _, ShowConstant as _, ShowHost as _, ShowStaged as _,
         };
     }
 }

@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprIndex, Member};
 
 use super::{Binding, Rewriter};
+use crate::signature::hidden;
 
 /// A variable or an element of an array variable, and fields in it.
 pub(super) struct VariablePlace {
@@ -136,22 +137,30 @@ impl Rewriter {
             if place.fields.is_empty() {
                 return quote_spanned!(span=> #variable.set(#value));
             }
-            let inner = inner_place(&place.fields);
+            let whole = hidden("whole");
+            let update = update(
+                quote!(#whole),
+                &place.fields,
+                span,
+                |inner| quote_spanned!(span=> #inner = __tw::Field::field(__value);),
+            );
             return quote_spanned!(span=> {
                 let __value = #value;
                 let __place = #variable;
-                let mut __whole = __place.get();
-                __whole #inner = __tw::Field::field(__value);
-                __place.set(__whole);
+                let mut #whole = __place.get();
+                #update
+                __place.set(#whole);
             });
         }
         match left {
             Expr::Index(i) => {
                 let base = self.base(&i.expr);
                 let index = self.coordinates(&i.index);
+                // What does not fit is the value.
+                let argument = quote_spanned!(right.span()=> __value);
                 quote_spanned!(span=> {
                     let __value = #value;
-                    __tw::WriteIndex::write_index(&(#base), #index, __value)
+                    __tw::WriteIndex::write_index(&(#base), #index, #argument)
                 })
             }
             Expr::Field(_) => quote_spanned!(span=> #left = __tw::Field::field(#value)),
@@ -176,13 +185,19 @@ impl Rewriter {
                     __place.set(__place.get() #op __value);
                 });
             }
-            let inner = inner_place(&place.fields);
+            let whole = hidden("whole");
+            let update = update(
+                quote!(#whole),
+                &place.fields,
+                span,
+                |inner| quote_spanned!(span=> #inner = #inner #op __value;),
+            );
             return quote_spanned!(span=> {
                 let __value = #value;
                 let __place = #variable;
-                let mut __whole = __place.get();
-                __whole #inner = __whole #inner #op __value;
-                __place.set(__whole);
+                let mut #whole = __place.get();
+                #update
+                __place.set(#whole);
             });
         }
         match &*b.left {
@@ -205,14 +220,24 @@ impl Rewriter {
     }
 }
 
-fn inner_place(steps: &[Step]) -> TokenStream {
-    steps
-        .iter()
-        .map(|step| match step {
-            Step::Field(member) => quote!(.#member),
-            Step::Index(index) => quote!([#index]),
-        })
-        .collect()
+/// Statements that change the part of `whole` that `steps` lead to; `change` is given the part as a place.
+pub(super) fn update(
+    whole: TokenStream,
+    steps: &[Step],
+    span: Span,
+    change: impl FnOnce(TokenStream) -> TokenStream,
+) -> TokenStream {
+    match steps.split_first() {
+        None => change(whole),
+        Some((Step::Field(member), rest)) => {
+            update(quote_spanned!(span=> #whole.#member), rest, span, change)
+        }
+        Some((Step::Index(index), rest)) => {
+            let element = hidden("element");
+            let inner = update(quote!((*#element)), rest, span, change);
+            quote_spanned!(span=> __tw::UpdateElement::update_element(&mut #whole, #index, |#element| { #inner });)
+        }
+    }
 }
 
 /// `+` of `+=`.

@@ -10,7 +10,7 @@ use crate::element::Element;
 use crate::recorder::{self, Raw};
 use crate::staged::{Stage, StageAs};
 use crate::tensor::index::TensorIndex;
-use crate::tensor::{Dim, Mut, TileTensor, scaled, sum};
+use crate::tensor::{Dim, Immut, Mut, TensorRef, TileTensor, scaled, sum};
 use crate::val::{Val, checked_lanes};
 
 /// Where an access goes: its offset, and a pair of index and extent for each dimension.
@@ -189,7 +189,11 @@ impl<T: Element, const RANK: usize> TileTensor<T, RANK, Mut> {
     /// Copies every element of `source`, which must have the same extents; what one of the two lacks is reported as an
     /// access out of bounds. The calling thread does all of it.
     #[track_caller]
-    pub fn copy_from<M>(&self, source: &TileTensor<T, RANK, M>) {
+    pub fn copy_from<S>(&self, source: S)
+    where
+        S: TensorRef<TileTensor<T, RANK, Immut>, Immut = TileTensor<T, RANK, Immut>>,
+    {
+        let source = source.tensor_ref();
         self.refuse_vectorized("copy_from");
         source.refuse_vectorized("copy_from");
         for d in 0..RANK {

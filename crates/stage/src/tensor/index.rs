@@ -76,10 +76,13 @@ pub trait ReadIndex<I> {
     label = "cannot write here",
     note = "a tensor parameter that is written is declared `&mut TileTensor<..>`; an array that is written is declared `let mut`"
 )]
-pub trait WriteIndex<I, V> {
+pub trait WriteIndex<I> {
+    /// What is written.
+    type Value;
+
     /// `self[index] = value`
     #[track_caller]
-    fn write_index(&self, index: I, value: V);
+    fn write_index(&self, index: I, value: impl StageAs<Self::Value>);
 }
 
 impl<T: Element, const RANK: usize, M, I: TensorIndex<RANK>> ReadIndex<I> for TileTensor<T, RANK, M> {
@@ -91,11 +94,11 @@ impl<T: Element, const RANK: usize, M, I: TensorIndex<RANK>> ReadIndex<I> for Ti
     }
 }
 
-impl<T: Element, const RANK: usize, I: TensorIndex<RANK>, V: StageAs<Val<T>>> WriteIndex<I, V>
-    for TileTensor<T, RANK, Mut>
-{
+impl<T: Element, const RANK: usize, I: TensorIndex<RANK>> WriteIndex<I> for TileTensor<T, RANK, Mut> {
+    type Value = Val<T>;
+
     #[track_caller]
-    fn write_index(&self, index: I, value: V) {
+    fn write_index(&self, index: I, value: impl StageAs<Val<T>>) {
         self.store_element(index.coordinates(), value.stage_as());
     }
 }
@@ -109,9 +112,11 @@ impl<S: StagedValue, const N: usize, I: ArrayIndex> ReadIndex<I> for Var<[S; N]>
     }
 }
 
-impl<S: StagedValue, const N: usize, I: ArrayIndex, V: StageAs<S>> WriteIndex<I, V> for Var<[S; N]> {
+impl<S: StagedValue, const N: usize, I: ArrayIndex> WriteIndex<I> for Var<[S; N]> {
+    type Value = S;
+
     #[track_caller]
-    fn write_index(&self, index: I, value: V) {
+    fn write_index(&self, index: I, value: impl StageAs<S>) {
         self.at(index).set(value);
     }
 }
@@ -153,6 +158,42 @@ impl<E: Stage + Clone, const N: usize> ReadIndex<Val<usize>> for [E; N] {
     }
 }
 
+/// `whole.list[index]` where it is written: an element of an array that is a part of a variable's value.
+pub trait UpdateElement<I> {
+    /// The array's elements.
+    type Element;
+
+    /// Lets `change` change the element.
+    #[track_caller]
+    fn update_element(&mut self, index: I, change: impl FnOnce(&mut Self::Element));
+}
+
+impl<S, const N: usize> UpdateElement<usize> for [S; N] {
+    type Element = S;
+
+    #[track_caller]
+    fn update_element(&mut self, index: usize, change: impl FnOnce(&mut S)) {
+        match self.get_mut(index) {
+            Some(element) => change(element),
+            None => recorder::fail(Location::caller(), format!("index {index} of an array of {N} elements")),
+        }
+    }
+}
+
+impl<S: StagedValue, const N: usize> UpdateElement<Val<usize>> for [S; N] {
+    type Element = S;
+
+    #[track_caller]
+    fn update_element(&mut self, index: Val<usize>, change: impl FnOnce(&mut S)) {
+        let array = Var::<[S; N]>::named("array");
+        array.set_value(self);
+        let mut element = array.at(index).get();
+        change(&mut element);
+        array.at(index).set_value(&element);
+        *self = array.get();
+    }
+}
+
 impl<I, C: ReadIndex<I> + ?Sized> ReadIndex<I> for &C {
     type Output = C::Output;
 
@@ -171,16 +212,20 @@ impl<I, C: ReadIndex<I> + ?Sized> ReadIndex<I> for &mut C {
     }
 }
 
-impl<I, V, C: WriteIndex<I, V> + ?Sized> WriteIndex<I, V> for &C {
+impl<I, C: WriteIndex<I> + ?Sized> WriteIndex<I> for &C {
+    type Value = C::Value;
+
     #[track_caller]
-    fn write_index(&self, index: I, value: V) {
+    fn write_index(&self, index: I, value: impl StageAs<C::Value>) {
         (**self).write_index(index, value);
     }
 }
 
-impl<I, V, C: WriteIndex<I, V> + ?Sized> WriteIndex<I, V> for &mut C {
+impl<I, C: WriteIndex<I> + ?Sized> WriteIndex<I> for &mut C {
+    type Value = C::Value;
+
     #[track_caller]
-    fn write_index(&self, index: I, value: V) {
+    fn write_index(&self, index: I, value: impl StageAs<C::Value>) {
         (**self).write_index(index, value);
     }
 }

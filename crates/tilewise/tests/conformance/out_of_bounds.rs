@@ -1,0 +1,189 @@
+//! Accesses outside a tensor: they read zero or write nothing, and the first is reported.
+
+use tilewise::ir::{AccessKind, FaultKind};
+use tilewise::prelude::*;
+
+use crate::harness::{each_device, fault, source_line, vector, zeros};
+
+/// What a report says of an access: kind, tensor, dimension, index, extent.
+fn access(report: &FaultReport) -> (AccessKind, &str, u8, i64, u64) {
+    match &report.fault.kind {
+        FaultKind::OutOfBounds { access, tensor, dim, index, extent } => {
+            (*access, tensor, *dim, *index as i64, *extent)
+        }
+        other => panic!("another fault than expected: {other}"),
+    }
+}
+
+#[kernel]
+fn without_guard(out: &mut TileTensor<u32, 1>, a: &TileTensor<u32, 1>) {
+    let gid = block_idx().x * block_dim().x + thread_idx().x;
+    out[gid] = a[gid] + 10;
+}
+
+#[kernel]
+fn with_guard(out: &mut TileTensor<u32, 1>, a: &TileTensor<u32, 1>) {
+    let gid = block_idx().x * block_dim().x + thread_idx().x;
+    if gid < 11 {
+        out[gid] = a[gid] + 10;
+    }
+}
+
+/// OOB-1: behind the 11 elements there are more.
+#[test]
+fn a_missing_guard_is_not_hidden_by_padding() {
+    each_device(|ctx| {
+        let a = ctx.tensor_from_fn(row_major([64]), |[i]| i as u32)?;
+        let a = a.view::<1>(row_major([11]))?;
+        let mut buffer = ctx.enqueue_create_buffer::<u32>(64)?;
+        buffer.enqueue_fill(77)?;
+
+        let out = buffer.view_mut::<1>(row_major([11]))?;
+        ctx.enqueue_function(without_guard(out, a), grid_dim(1), block_dim(16))?;
+        let report = fault(ctx);
+        assert_eq!(access(&report), (AccessKind::Load, "a", 0, 11, 11));
+        assert_eq!((report.fault.block, report.fault.thread), ([0, 0, 0], [11, 0, 0]));
+        assert_eq!(source_line(&report.fault), "out[gid] = a[gid] + 10;");
+        // Five reads and five writes.
+        assert_eq!(report.more, 9);
+        let host = buffer.to_host()?;
+        assert_eq!(host[..11], (10..21).collect::<Vec<_>>());
+        assert_eq!(host[11..], [77; 53]);
+
+        let out = buffer.view_mut::<1>(row_major([11]))?;
+        ctx.enqueue_function(with_guard(out, a), grid_dim(1), block_dim(16))?;
+        ctx.synchronize()
+    });
+}
+
+#[kernel]
+fn rows_only(out: &mut TileTensor<i32, 2>, input: &TileTensor<i32, 2>) {
+    let (x, y) = (thread_idx().x, thread_idx().y);
+    if y < 3 {
+        out[[y, x]] = input[[y, x]];
+    }
+}
+
+#[kernel]
+fn rows_and_columns(out: &mut TileTensor<i32, 2>, input: &TileTensor<i32, 2>) {
+    let (x, y) = (thread_idx().x, thread_idx().y);
+    if y < 3 && x < 5 {
+        out[[y, x]] = input[[y, x]];
+    }
+}
+
+/// OOB-3
+#[test]
+fn each_dimension_has_its_own_bound() {
+    each_device(|ctx| {
+        let input = ctx.tensor_from_fn(row_major([3, 5]), |[r, c]| (10 * r + c) as i32)?;
+        let mut out = ctx.zeros::<i32, 2>(row_major([3, 5]))?;
+        ctx.enqueue_function(rows_only(&mut out, &input), grid_dim(1), block_dim((8, 4)))?;
+        let report = fault(ctx);
+        assert_eq!(access(&report), (AccessKind::Load, "input", 1, 5, 5));
+        assert_eq!(report.fault.thread, [5, 0, 0]);
+        // Columns 5, 6 and 7 of three rows, read and written.
+        assert_eq!(report.more, 17);
+        assert_eq!(out.to_host()?, input.to_host()?);
+
+        let mut out = ctx.zeros::<i32, 2>(row_major([3, 5]))?;
+        ctx.enqueue_function(rows_and_columns(&mut out, &input), grid_dim(1), block_dim((8, 4)))?;
+        ctx.synchronize()?;
+        assert_eq!(out.to_host()?, input.to_host()?);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn part(out: &mut TileTensor<usize, 1>, a: &TileTensor<usize, 1>) {
+    let v = a.slice([4..9]);
+    let tid = thread_idx().x;
+    out[tid] = v[tid];
+}
+
+/// OOB-5
+#[test]
+fn a_part_has_its_own_bounds() {
+    each_device(|ctx| {
+        let a = ctx.tensor_from_fn(row_major([20]), |[i]| i * i)?;
+        let mut out = zeros(ctx, 6)?;
+        ctx.enqueue_function(part(&mut out, &a), grid_dim(1), block_dim(6))?;
+        let report = fault(ctx);
+        assert_eq!(access(&report), (AccessKind::Load, "a", 0, 5, 5));
+        assert_eq!((report.fault.thread, report.more), ([5, 0, 0], 0));
+        assert_eq!(out.to_host()?, [16, 25, 36, 49, 64, 0]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn histogram(hist: &mut TileTensor<u32, 1>, idx: &TileTensor<i32, 1>) {
+    let j = idx[thread_idx().x] as usize;
+    hist.atomic(j).fetch_add(1);
+}
+
+/// OOB-7
+#[test]
+fn an_index_from_data_may_be_negative() {
+    each_device(|ctx| {
+        let idx = vector(ctx, &[0, 3, -2, 1, 4, 3])?;
+        let mut hist = zeros(ctx, 4)?;
+        ctx.enqueue_function(histogram(&mut hist, &idx), grid_dim(1), block_dim(6))?;
+        let report = fault(ctx);
+        assert_eq!(access(&report), (AccessKind::Atomic, "hist", 0, -2, 4));
+        assert_eq!((report.fault.thread, report.more), ([2, 0, 0], 1));
+        assert_eq!(hist.to_host()?, [1, 1, 0, 2]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn shared_and_lanes(out: &mut TileTensor<f32, 1>, #[comptime] which: u32, i: usize) {
+    let cells = stack_allocation::<f32, 2>(AddressSpace::Shared, row_major([2, 4]));
+    cells.fill(1.0);
+    match which {
+        0 => out[0] = cells[[i, 0]],
+        1 => cells[[0, i + 2]] = 5.0,
+        2 => out.store(i, cells.load([0, i], 4)),
+        _ => out[0] = cells.tile([2, 2], [0, i])[[0, 0]],
+    }
+}
+
+/// The bounds of allocations, of lanes and of tiles.
+#[test]
+fn every_kind_of_access_is_checked() {
+    let expected = [
+        (AccessKind::Load, "cells", 0, 2, 2),
+        (AccessKind::Store, "cells", 1, 4, 4),
+        (AccessKind::Load, "cells", 1, 4, 4),
+        (AccessKind::Load, "cells", 1, 0, 0),
+    ];
+    each_device(|ctx| {
+        for (which, expected) in expected.iter().enumerate() {
+            let mut out = ctx.full::<f32, 1>(row_major([6]), 3.0)?;
+            ctx.enqueue_function(shared_and_lanes(&mut out, which as u32, 2), grid_dim(1), block_dim(1))?;
+            assert_eq!(access(&fault(ctx)), *expected, "access {which}");
+            let host = out.to_host()?;
+            match which {
+                1 => assert_eq!(host, [3.0; 6]),
+                2 => assert_eq!(host, [3.0, 3.0, 1.0, 1.0, 0.0, 0.0]),
+                _ => assert_eq!(host, [0.0, 3.0, 3.0, 3.0, 3.0, 3.0]),
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+#[expect(unsafe_code, reason = "what is tested is the unsafe way to launch")]
+fn unchecked_launches_compute_the_same() {
+    each_device(|ctx| {
+        let a = ctx.tensor_from_fn(row_major([16]), |[i]| i as u32)?;
+        let mut out = zeros(ctx, 16)?;
+        // SAFETY: 16 threads on 16 elements.
+        let launch = unsafe { without_guard(&mut out, &a).unchecked() };
+        ctx.enqueue_function(launch, grid_dim(1), block_dim(16))?;
+        assert_eq!(out.to_host()?, (10..26).collect::<Vec<_>>());
+        Ok(())
+    });
+}
