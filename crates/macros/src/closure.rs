@@ -61,7 +61,8 @@ fn closure(c: &Closure) -> syn::Result<TokenStream> {
     let inputs: Vec<_> = c.closure.inputs.iter().collect();
     let (width, index) = match inputs[..] {
         [Pat::Slice(index)] => (None, index),
-        [Pat::Ident(width), Pat::Slice(index)] => (Some(&width.ident), index),
+        [Pat::Ident(width), Pat::Slice(index)] => (Some(Pat::Ident(width.clone())), index),
+        [Pat::Wild(width), Pat::Slice(index)] => (Some(Pat::Wild(width.clone())), index),
         _ => return Err(form()),
     };
     let mut names = Vec::new();
@@ -97,8 +98,8 @@ fn closure(c: &Closure) -> syn::Result<TokenStream> {
             rewriter.declare(&name.ident, Binding::Plain);
         }
     }
-    if let Some(width) = width {
-        rewriter.declare(width, Binding::Plain);
+    if let Some(Pat::Ident(width)) = &width {
+        rewriter.declare(&width.ident, Binding::Plain);
     }
     let body = match &*c.closure.body {
         Expr::Block(block) if block.label.is_none() => {

@@ -78,7 +78,14 @@ fn kernel(function: &ItemFn) -> syn::Result<TokenStream> {
         let (name, text, span) = (&pattern.ident, pattern.ident.to_string(), typed.span());
         let mutable = pattern.mutability.is_some();
         let mut ty = (*typed.ty).clone();
-        rewriter.declare(name, if mutable { Binding::Variable } else { Binding::Plain });
+        rewriter.declare(
+            name,
+            match (mutable, comptime) {
+                (true, true) => Binding::Comptime(0),
+                (true, false) => Binding::Variable,
+                (false, _) => Binding::Plain,
+            },
+        );
         let kind = if comptime { Kind::Plain } else { kind(&typed.ty, &sig.generics) };
         match kind {
             Kind::Tensor(tensor) => {
@@ -112,7 +119,9 @@ fn kernel(function: &ItemFn) -> syn::Result<TokenStream> {
                     i.bounds.push(parse_quote!('__k));
                 }
                 inputs.push(quote_spanned!(span=> #name: #ty));
-                if mutable {
+                if mutable && comptime {
+                    bindings.extend(quote_spanned!(span=> let mut #name = #name;));
+                } else if mutable {
                     bindings.extend(quote_spanned!(span=> let #name = __tw::Var::new(#text, #name);));
                 }
             }

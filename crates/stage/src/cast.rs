@@ -5,7 +5,7 @@ use std::panic::Location;
 use half::{bf16, f16};
 use tilewise_ir::Op;
 
-use crate::element::Element;
+use crate::element::{Element, Num};
 use crate::recorder;
 use crate::val::Val;
 
@@ -111,7 +111,7 @@ macro_rules! plain_casts_to_half {
             type Output = $half;
 
             fn cast(self) -> $half {
-                $half::from_f64(self as f64)
+                <$half as Num>::from_f64(self as f64)
             }
         }
     )*};

@@ -129,8 +129,18 @@ macro_rules! numbers {
 
 numbers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize; 0, 1, |v| v as _);
 numbers!(f32, f64; 0.0, 1.0, |v| v as _);
-numbers!(f16; f16::ZERO, f16::ONE, f16::from_f64);
-numbers!(bf16; bf16::ZERO, bf16::ONE, bf16::from_f64);
+// Rounded once, as on the device; `half` goes through f32.
+numbers!(f16; f16::ZERO, f16::ONE, |v| f16::from_bits(rounded(Scalar::F16, v) as u16));
+numbers!(bf16; bf16::ZERO, bf16::ONE, |v| bf16::from_bits(rounded(Scalar::BF16, v) as u16));
+
+/// The bits of the float of type `scalar` that is nearest to `value`; some NaN for NaN.
+fn rounded(scalar: Scalar, value: f64) -> u64 {
+    match tilewise_ir::eval::float(scalar, value) {
+        Some(constant) => constant.bits,
+        None if scalar == Scalar::F16 => f16::NAN.to_bits() as u64,
+        None => bf16::NAN.to_bits() as u64,
+    }
+}
 
 macro_rules! mark {
     ($($trait:ident: $($ty:ty)*;)*) => {$($(impl $trait for $ty {})*)*};

@@ -10,7 +10,7 @@ use crate::element::Element;
 use crate::recorder::{self, Raw};
 use crate::staged::{Stage, StageAs};
 use crate::tensor::index::TensorIndex;
-use crate::tensor::{Dim, Immut, Mut, TensorRef, TileTensor, scaled, sum};
+use crate::tensor::{Dim, Immut, TensorRef, TileTensor, Writable, scaled, sum};
 use crate::val::{Val, checked_lanes};
 
 /// Where an access goes: its offset, and a pair of index and extent for each dimension.
@@ -116,11 +116,14 @@ impl<T: Element, const RANK: usize, M> TileTensor<T, RANK, M> {
     }
 }
 
-impl<T: Element, const RANK: usize> TileTensor<T, RANK, Mut> {
+impl<T: Element, const RANK: usize, M> TileTensor<T, RANK, M> {
     /// Writes the lanes of `value` from `index` on along the last dimension. Lanes outside the tensor are not written
     /// and are reported, as for `a[i] = v`.
     #[track_caller]
-    pub fn store(&self, index: impl TensorIndex<RANK>, value: impl StageAs<Val<T>>) {
+    pub fn store(&self, index: impl TensorIndex<RANK>, value: impl StageAs<Val<T>>)
+    where
+        M: Writable,
+    {
         self.refuse_vectorized("store");
         self.store_vector(index.coordinates(), value.stage_as(), false);
     }
@@ -128,7 +131,10 @@ impl<T: Element, const RANK: usize> TileTensor<T, RANK, Mut> {
     /// Writes as [`store`](Self::store), and claims that the first element's address is a multiple of the size of the
     /// whole SIMD value. The claim must hold.
     #[track_caller]
-    pub fn aligned_store(&self, index: impl TensorIndex<RANK>, value: impl StageAs<Val<T>>) {
+    pub fn aligned_store(&self, index: impl TensorIndex<RANK>, value: impl StageAs<Val<T>>)
+    where
+        M: Writable,
+    {
         self.refuse_vectorized("aligned_store");
         self.store_vector(index.coordinates(), value.stage_as(), true);
     }
@@ -180,7 +186,10 @@ impl<T: Element, const RANK: usize> TileTensor<T, RANK, Mut> {
 
     /// Writes `value` to every element. The calling thread does all of it.
     #[track_caller]
-    pub fn fill(&self, value: impl StageAs<Val<T>>) {
+    pub fn fill(&self, value: impl StageAs<Val<T>>)
+    where
+        M: Writable,
+    {
         self.refuse_vectorized("fill");
         let value = value.stage_as();
         self.for_each_index(&mut |index| self.store_vector(index, value, false));
@@ -192,6 +201,7 @@ impl<T: Element, const RANK: usize> TileTensor<T, RANK, Mut> {
     pub fn copy_from<S>(&self, source: S)
     where
         S: TensorRef<TileTensor<T, RANK, Immut>, Immut = TileTensor<T, RANK, Immut>>,
+        M: Writable,
     {
         let source = source.tensor_ref();
         self.refuse_vectorized("copy_from");

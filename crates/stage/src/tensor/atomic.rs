@@ -5,11 +5,11 @@ use std::panic::Location;
 use smallvec::SmallVec;
 use tilewise_ir::{Access, AtomicOp, Op, Ordering, Scope};
 
-use crate::element::{Atomic, Int};
+use crate::element::{Atomic, Element, Int};
 use crate::recorder::{self, Raw};
 use crate::staged::{Stage, StageAs};
 use crate::tensor::index::TensorIndex;
-use crate::tensor::{Mut, TileTensor};
+use crate::tensor::{TileTensor, Writable};
 use crate::val::Val;
 
 /// An element of a tensor on which threads work atomically.
@@ -25,10 +25,14 @@ pub struct AtomicCell<T> {
     element: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Atomic, const RANK: usize> TileTensor<T, RANK, Mut> {
+impl<T: Element, const RANK: usize, M> TileTensor<T, RANK, M> {
     /// The element at `index`, for atomic operations: `hist.atomic(bin).fetch_add(1)`.
     #[track_caller]
-    pub fn atomic(&self, index: impl TensorIndex<RANK>) -> AtomicCell<T> {
+    pub fn atomic(&self, index: impl TensorIndex<RANK>) -> AtomicCell<T>
+    where
+        T: Atomic,
+        M: Writable,
+    {
         let location = Location::caller();
         let index = index.coordinates();
         if let Some(lanes) = index.iter().map(|i| i.lanes()).find(|&n| n != 1) {

@@ -27,6 +27,16 @@ pub struct Mut;
 #[derive(Clone, Copy, Debug)]
 pub struct Immut;
 
+/// Whether the elements of a tensor may be written.
+#[diagnostic::on_unimplemented(
+    message = "this tensor is read-only",
+    label = "cannot be written",
+    note = "a tensor parameter that is written is declared `&mut TileTensor<..>`"
+)]
+pub trait Writable {}
+
+impl Writable for Mut {}
+
 /// A tensor of elements `T` with `RANK` dimensions: where the elements lie (memory, offset, strides) and how many there
 /// are along each dimension.
 ///
