@@ -42,7 +42,7 @@ fn add(a: &[f32], b: &[f32]) -> Result<()> {
            %n = scalar %size
            %in = lt %i, %n
            if %in {
-             %ea = extract_extent
+             %ea = extent %a.0
              %x = load %a[%i] if (0: %i < %ea) : f32
              %eb = extent %b.0
              %y = load %b[%i] if (0: %i < %eb) : f32
@@ -51,8 +51,7 @@ fn add(a: &[f32], b: &[f32]) -> Result<()> {
              store %out[%i], %sum if (0: %i < %eo)
            }
            return
-         }"
-        .replace("extract_extent", "extent %a.0"),
+         }",
     )?;
     let (x, y, out) = (buffer(a)?, buffer(b)?, Buffer::new(Scalar::F32, N)?);
     let mut plain_out = vec![0f32; N];
@@ -90,7 +89,7 @@ fn dot(a: &[f32], b: &[f32]) -> Result<()> {
         ));
         half /= 2;
     }
-    let program = compile(format!(
+    let program = compile(&format!(
         "kernel @dot(%out: tensor<f32, 1, mut>, %a: tensor<f32, 1>, %b: tensor<f32, 1>, %size: index) {{
            shared %s: array<f32, {BLOCK}>
            %tid = thread_idx.x
@@ -125,8 +124,7 @@ fn dot(a: &[f32], b: &[f32]) -> Result<()> {
     let ours = launch(&program, config, &[tensor(&out), tensor(&x), tensor(&y), Arg::Scalar(n)])?;
     for block in [0, 1, N / BLOCK - 1] {
         let range = block * BLOCK..(block + 1) * BLOCK;
-        let exact: f64 =
-            a[range.clone()].iter().zip(&b[range]).map(|(&a, &b)| a as f64 * b as f64).sum();
+        let exact: f64 = a[range.clone()].iter().zip(&b[range]).map(|(&a, &b)| a as f64 * b as f64).sum();
         let got = f32::from_bits(out.get(block).unwrap_or_default() as u32) as f64;
         assert!((got - exact).abs() <= 1e-3 * exact.abs().max(1.0), "{got} {exact}");
     }
@@ -149,7 +147,7 @@ fn matmul(a: &[f32], b: &[f32]) -> Result<()> {
             k * TILE
         ));
     }
-    let program = compile(format!(
+    let program = compile(&format!(
         "kernel @matmul(%c: tensor<f32, 2, mut>, %a: tensor<f32, 2>, %b: tensor<f32, 2>) {{
            shared %sa: array<f32, {size}>
            shared %sb: array<f32, {size}>
@@ -207,12 +205,8 @@ fn matmul(a: &[f32], b: &[f32]) -> Result<()> {
     });
     let grid = (M / TILE) as u32;
     let config = LaunchConfig { grid: [grid, grid, 1], block: [TILE as u32, TILE as u32, 1] };
-    let square = |buffer| Arg::Tensor {
-        buffer,
-        offset: 0,
-        extents: &[M as u64, M as u64],
-        strides: &[M as u64, 1],
-    };
+    let square =
+        |buffer| Arg::Tensor { buffer, offset: 0, extents: &[M as u64, M as u64], strides: &[M as u64, 1] };
     let ours = launch(&program, config, &[square(&out), square(&x), square(&y)])?;
     for at in [0, M + 7, M * M - 1] {
         let got = f32::from_bits(out.get(at).unwrap_or_default() as u32);
@@ -222,7 +216,7 @@ fn matmul(a: &[f32], b: &[f32]) -> Result<()> {
     Ok(())
 }
 
-fn compile(text: String) -> Result<Program> {
+fn compile(text: &str) -> Result<Program> {
     let mut kernel: Kernel = text.parse()?;
     pass::prepare(&mut kernel);
     pass::optimize(&mut kernel);

@@ -36,6 +36,8 @@ pub(crate) struct Code {
     pub(crate) thread_idx: [Option<Reg>; 3],
     /// How many results of [`Instr::Check`] there are.
     pub(crate) flags: usize,
+    /// How many results of [`Instr::Classify`] there are.
+    pub(crate) patterns: usize,
     /// Whether threads of a block may have to wait in a loop for others of the block, so that the smallest position
     /// must not always go first.
     pub(crate) fair: bool,
@@ -66,6 +68,8 @@ pub(crate) enum Instr {
     Input { dst: Reg, wide: bool, input: Input },
     /// Sets a flag: whether `index + lanes <= extent` for all active threads.
     Check { flag: u32, index: Address, extent: Reg, lanes: u8 },
+    /// Sees how the values of a register lie in each chunk, for the accesses that have them as offsets.
+    Classify { slot: u32, base: Reg },
     /// A fault for each active thread whose divisor is zero.
     CheckDivisor { divisor: Reg, wide: bool, components: u8, span: Span },
     /// A memory operation.
@@ -131,6 +135,8 @@ pub(crate) struct Access {
     pub(crate) components: u8,
     /// Number of the first element.
     pub(crate) offset: Address,
+    /// The result of [`Instr::Classify`] for the base of the offset, if it is not uniform and that is of use.
+    pub(crate) pattern: Option<u32>,
     /// What is checked.
     pub(crate) bounds: Vec<Bound>,
     /// Position in the user's source.

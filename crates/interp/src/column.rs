@@ -157,6 +157,12 @@ impl<'a, T: Cell> Source<'a, T> {
         Source { component: 0, ..self }
     }
 
+    /// Whether it has a lane for each thread.
+    #[inline(always)]
+    pub(crate) fn is_varying(&self) -> bool {
+        self.step != 0
+    }
+
     /// The chunk of a component.
     #[inline(always)]
     pub(crate) fn chunk(&self, component: usize, index: usize) -> &'a Chunk<T> {

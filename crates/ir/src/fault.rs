@@ -81,9 +81,10 @@ pub enum FaultKind {
         /// The step.
         step: i128,
     },
-    /// All threads of a block that have not ended wait, but not at one barrier.
+    /// All threads of a block that have not ended wait, but not at one barrier, or others have gone past it to the end of
+    /// the kernel.
     BarrierDivergence {
-        /// Who waits where, in the order of the source; at least two entries.
+        /// Who waits where, in the order of the source; at least one entry.
         waiting: Vec<Waiting>,
         /// How many threads of the block have ended.
         ended: u32,
@@ -163,7 +164,10 @@ impl fmt::Display for FaultKind {
                 write!(f, "a range with step {step}: the step has to be positive, so no round is run")
             }
             FaultKind::BarrierDivergence { waiting, ended } => {
-                f.write_str("threads of one block wait at different barriers and none can go on: ")?;
+                f.write_str(match waiting.len() {
+                    1 => "a barrier is not reached by all threads of the block: ",
+                    _ => "threads of one block wait at different barriers and none can go on: ",
+                })?;
                 list(f, waiting, "waits", "wait")?;
                 if *ended > 0 {
                     write!(f, "; {ended} ended before")?;

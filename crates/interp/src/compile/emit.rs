@@ -31,10 +31,10 @@ pub(super) struct Emitter<'a, 'k> {
     labels: Vec<u32>,
     /// Labels of each open loop, by position.
     loops: FxHashMap<Position, LoopLabels>,
-    /// Flags of checks that hold here: index, extent, lanes.
-    checks: FxHashMap<(Value, Value, u8), u32>,
-    /// Checks in the order in which they came, to forget those of an inner block.
-    check_order: Vec<(Value, Value, u8)>,
+    /// Results that hold here, by number.
+    known: FxHashMap<Known, u32>,
+    /// They in the order in which they came, to forget those of an inner block.
+    known_order: Vec<Known>,
 }
 
 /// Where `Continue` and `Break` go.
@@ -46,6 +46,16 @@ struct LoopLabels {
 
 /// Number of a label.
 type Label = u32;
+
+/// What has been found out about values. It holds for the threads that were active, and so for all that go on from
+/// there in the same block or one inside it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Known {
+    /// The flag of a check: index, extent, lanes.
+    Check(Value, Value, u8),
+    /// The pattern of offsets.
+    Pattern(Value),
+}
 
 /// A value that goes from one register to another.
 #[derive(Clone, Copy)]
@@ -77,8 +87,8 @@ impl<'a, 'k> Emitter<'a, 'k> {
             inputs: FxHashMap::default(),
             labels: Vec::new(),
             loops: FxHashMap::default(),
-            checks: FxHashMap::default(),
-            check_order: Vec::new(),
+            known: FxHashMap::default(),
+            known_order: Vec::new(),
         }
     }
 
@@ -143,28 +153,40 @@ impl<'a, 'k> Emitter<'a, 'k> {
             self.code.body.pop();
         }
         self.labels[label as usize] = self.code.body.len() as u32;
-        self.forget_checks_if_others_run();
+        self.forget_if_others_run();
     }
 
-    /// Where threads go ahead of each other, others may run between here and what comes next, and set the flags.
-    fn forget_checks_if_others_run(&mut self) {
+    /// Where threads go ahead of each other, others may run between here and what comes next, and find out something
+    /// else.
+    fn forget_if_others_run(&mut self) {
         if self.code.fair {
-            self.checks.clear();
-            self.check_order.clear();
+            self.known.clear();
+            self.known_order.clear();
         }
+    }
+
+    /// The result for what is known, or a new one that is known from here on.
+    fn find_out(&mut self, known: Known, new: impl FnOnce(&mut Self) -> u32) -> u32 {
+        if let Some(&result) = self.known.get(&known) {
+            return result;
+        }
+        let result = new(self);
+        self.known.insert(known, result);
+        self.known_order.push(known);
+        result
     }
 
     // ---- operations ----
 
     fn block(&mut self, block: &'k Block, first: Position) {
-        let checks = self.check_order.len();
+        let known = self.known_order.len();
         let mut position = first;
         for inst in &block.insts {
             self.inst(inst, position);
             position = self.index.nodes[position].end + 1;
         }
-        for key in self.check_order.drain(checks.min(self.check_order.len())..) {
-            self.checks.remove(&key);
+        for forgotten in self.known_order.drain(known.min(self.known_order.len())..) {
+            self.known.remove(&forgotten);
         }
     }
 
@@ -199,7 +221,7 @@ impl<'a, 'k> Emitter<'a, 'k> {
             Op::Fence(_, ordering) => self.code.body.push(Instr::Fence(*ordering)),
             Op::Barrier => {
                 self.code.body.push(Instr::Barrier(inst.span));
-                self.forget_checks_if_others_run();
+                self.forget_if_others_run();
             }
             Op::Print(format) | Op::Assert(format) => {
                 let assert = matches!(inst.op, Op::Assert(_));
@@ -374,6 +396,19 @@ impl<'a, 'k> Emitter<'a, 'k> {
             bounds.extend(self.bound(pair[0], pair[1], lanes, access.bounds[number], lanes > 1));
         }
         let offset = self.address(inst.args[0]);
+        let useful = matches!(inst.op, Op::Load(_) | Op::Store(_))
+            && !matches!(memory, Memory::Local(_))
+            && components == 1
+            && offset.base.is_varying();
+        let pattern = useful.then(|| {
+            let base = sum(self.index, self.uniform, inst.args[0]).base;
+            self.find_out(Known::Pattern(base), |emitter| {
+                let slot = emitter.code.patterns as u32;
+                emitter.code.patterns += 1;
+                emitter.code.body.push(Instr::Classify { slot, base: offset.base });
+                slot
+            })
+        });
         let value = |i: usize| self.reg(inst.args[i]);
         let kind = match inst.op {
             Op::Store(_) => AccessOp::Store { value: value(1) },
@@ -399,6 +434,7 @@ impl<'a, 'k> Emitter<'a, 'k> {
             per_element: elem.lanes,
             components,
             offset,
+            pattern,
             bounds,
             span: inst.span,
         });
@@ -412,19 +448,14 @@ impl<'a, 'k> Emitter<'a, 'k> {
         {
             return None;
         }
-        let key = (index, extent, lanes);
+        let known = Known::Check(index, extent, lanes);
         let (address, extent) = (self.address(index), self.reg(extent));
-        let flag = match self.checks.get(&key) {
-            Some(&flag) => flag,
-            None => {
-                let flag = self.code.flags as u32;
-                self.code.flags += 1;
-                self.code.body.push(Instr::Check { flag, index: address, extent, lanes });
-                self.checks.insert(key, flag);
-                self.check_order.push(key);
-                flag
-            }
-        };
+        let flag = self.find_out(known, |emitter| {
+            let flag = emitter.code.flags as u32;
+            emitter.code.flags += 1;
+            emitter.code.body.push(Instr::Check { flag, index: address, extent, lanes });
+            flag
+        });
         Some(Bound { index: address, extent, dim, along, flag })
     }
 
@@ -472,7 +503,7 @@ impl<'a, 'k> Emitter<'a, 'k> {
         let otherwise_first = then_first + self.count_of(then, then_first);
         let cond = self.reg(inst.args[0]);
         let end = self.label();
-        self.forget_checks_if_others_run();
+        self.forget_if_others_run();
         if is_empty(then) {
             self.code.body.push(Instr::Branch { cond, when: true, target: end });
             self.block(otherwise, otherwise_first);

@@ -5,8 +5,8 @@
 //! before. What differs is a value that comes from different places for different threads, and what a loop leaves
 //! behind that threads leave in different rounds.
 //!
-//! That argument needs the smallest position to go first, always. Where threads may have to wait for each other in a
-//! loop (see [`waits`](super::waits)), some go ahead; there only [`Uniformity::Block`] counts.
+//! That argument needs the smallest position to go first, always. Where threads may have to wait for each other
+//! elsewhere than at a join (see [`waits`](super::waits)), some go ahead; there only [`Uniformity::Block`] counts.
 
 use tilewise_ir::{BinaryOp, Builtin, Const, MemRef, Op, Scalar, Value};
 
@@ -114,8 +114,8 @@ impl<'a, 'k> Uniform<'a, 'k> {
         }
         for (number, &param) in index.carried(position).iter().enumerate() {
             // Threads that have counted to their end wait for the others, and look at the carried values after them.
-            let apart = counts == Uniformity::Varying
-                || self.diverges[position] && !index.moves_at_end(position);
+            let apart =
+                counts == Uniformity::Varying || self.diverges[position] && !index.moves_at_end(position);
             let uniformity = if apart {
                 Uniformity::Varying
             } else {

@@ -3,6 +3,8 @@
 //! Such a loop ends only if those others get on. If they are of the same block, the scheduler of the block has to let
 //! them go ahead; if they are of another block, that block has to be run meanwhile. All other loops end, or do not, by
 //! themselves.
+//!
+//! A barrier that only some threads come to has the same effect: they stay behind, and the others go ahead.
 
 use tilewise_ir::{MemRef, Op, ParamKind, Space, Value};
 
@@ -158,8 +160,11 @@ impl Taint<'_, '_> {
     }
 }
 
-/// Whether threads of a block may have to go ahead of others: some loop may be waiting where not all threads of the
-/// block are together.
-pub(super) fn needs_fairness(index: &Index<'_>, uniform: &Uniform<'_, '_>, waits: &[bool]) -> bool {
-    (0..index.nodes.len()).any(|p| waits[p] && (uniform.diverges(p) || !uniform.is_converged(p)))
+/// Whether threads of a block may have to go ahead of others that are at a smaller position: some loop may be waiting,
+/// or some are held at a barrier, where not all threads of the block are together.
+pub(super) fn may_go_ahead(index: &Index<'_>, uniform: &Uniform<'_, '_>, waits: &[bool]) -> bool {
+    index.nodes.iter().enumerate().any(|(position, node)| match node.inst.op {
+        Op::Barrier => !uniform.is_converged(position),
+        _ => waits[position] && (uniform.diverges(position) || !uniform.is_converged(position)),
+    })
 }

@@ -12,16 +12,17 @@ use super::elements::{Elements, Local};
 use super::faults::{Faults, Place};
 use super::threads::{Active, bits};
 use crate::code::{Access, AccessOp, Address};
-use crate::column::{CHUNK, Cell, Chunk, Reg, Registers, Source};
-use crate::vector::simd::Engine;
+use crate::column::{CHUNK, Cell, Chunk, MAX_CHUNKS, Reg, Registers, Source};
+use crate::vector::{Pattern, ROW};
 
 /// What a memory operation works with, beside memory and registers.
 pub(super) struct Context<'m> {
-    pub(super) engine: &'static Engine,
     pub(super) place: Place<'m>,
     /// Chunks of a column.
     pub(super) chunks: usize,
     pub(super) active: &'m Active,
+    /// How the offsets lie in each chunk, if that is of use.
+    pub(super) patterns: Option<&'m [Pattern; MAX_CHUNKS]>,
     pub(super) faults: &'m mut Faults,
     /// Whether it matters if memory is changed or only written.
     pub(super) watching: bool,
@@ -243,21 +244,6 @@ fn prefix(active: u64) -> Option<usize> {
     (active.count_ones() == count).then_some(count as usize)
 }
 
-/// The number of the first element, if the first `count` threads of a chunk touch neighbouring ones.
-#[inline(always)]
-fn run(engine: &Engine, offsets: &Chunk<u64>, plus: u64, count: usize) -> Option<usize> {
-    let (first, last) = (offsets.0[0], offsets.0[count - 1]);
-    if last.wrapping_sub(first) != count as u64 - 1 {
-        return None;
-    }
-    let consecutive = if count == CHUNK {
-        (engine.consecutive)(offsets)
-    } else {
-        offsets.0[..count].iter().zip(first..).all(|(&offset, expected)| offset == expected)
-    };
-    consecutive.then(|| usize::try_from(first.wrapping_add(plus)).ok()).flatten()
-}
-
 /// Loads without checks; gives whether all elements exist.
 fn load_chunks<E: Elements>(
     context: &Context<'_>,
@@ -268,48 +254,48 @@ fn load_chunks<E: Elements>(
     to: &mut [Chunk<E::Cell>],
 ) -> bool {
     let offsets = Addresses::new(registers, access.offset, context.chunks);
-    let components = access.components as usize;
-    let get = |offset: u64| usize::try_from(offset).ok().and_then(|index| memory.get(index));
-    if !dst.is_varying() {
-        let first = offsets.of(0);
-        return to.iter_mut().take(components).enumerate().all(|(component, to)| {
-            let value = first.checked_add(component as u64).and_then(get);
-            *to = Chunk([value.unwrap_or_default(); CHUNK]);
-            value.is_some()
-        });
+    let (components, active) = (access.components as usize, context.active);
+    if !offsets.base.is_varying() {
+        // One element for all threads.
+        let mut exist = true;
+        for component in 0..components {
+            let value = offsets.of(0).checked_add(component as u64).and_then(|offset| get(memory, offset));
+            exist &= value.is_some();
+            let value = Chunk([value.unwrap_or_default(); CHUNK]);
+            if !dst.is_varying() {
+                to[component] = value;
+                continue;
+            }
+            for chunk in active.first..active.last {
+                let to = &mut to[component * context.chunks + chunk];
+                if active.whole {
+                    *to = value
+                } else {
+                    E::Cell::blend(to, &value, active.threads.words[chunk])
+                }
+            }
+        }
+        return exist;
     }
-    let (mut exist, active) = (true, context.active);
+    let mut exist = true;
     for chunk in active.first..active.last {
         let lanes = active.threads.words[chunk];
         let base = offsets.base.chunk(0, chunk);
-        if components > 1 {
-            for lane in bits(lanes) {
-                let first = base.0[lane].wrapping_add(offsets.plus);
-                for component in 0..components {
-                    let value = first.checked_add(component as u64).and_then(get);
-                    exist &= value.is_some();
-                    to[component * context.chunks + chunk].0[lane] = value.unwrap_or_default();
+        match (prefix(lanes), context.patterns) {
+            (Some(0), _) => {}
+            (Some(count), Some(patterns)) => {
+                exist &= load_lanes(memory, patterns[chunk], base, offsets.plus, &mut to[chunk].0[..count]);
+            }
+            _ => {
+                for lane in bits(lanes) {
+                    let first = base.0[lane].wrapping_add(offsets.plus);
+                    for component in 0..components {
+                        let value =
+                            first.checked_add(component as u64).and_then(|offset| get(memory, offset));
+                        exist &= value.is_some();
+                        to[component * context.chunks + chunk].0[lane] = value.unwrap_or_default();
+                    }
                 }
-            }
-        } else if let Some(count) = prefix(lanes) {
-            if count == 0 {
-                continue;
-            }
-            let to = &mut to[chunk].0[..count];
-            let start = run(context.engine, base, offsets.plus, count);
-            if start.is_some_and(|start| memory.get_run(start, to)) {
-                continue;
-            }
-            for (to, offset) in to.iter_mut().zip(&base.0) {
-                let value = get(offset.wrapping_add(offsets.plus));
-                exist &= value.is_some();
-                *to = value.unwrap_or_default();
-            }
-        } else {
-            for lane in bits(lanes) {
-                let value = get(base.0[lane].wrapping_add(offsets.plus));
-                exist &= value.is_some();
-                to[chunk].0[lane] = value.unwrap_or_default();
             }
         }
     }
@@ -331,32 +317,105 @@ fn store_chunks<E: Elements>(
     for chunk in active.first..active.last {
         let lanes = active.threads.words[chunk];
         let base = offsets.base.chunk(0, chunk);
-        if components == 1
-            && let Some(count) = prefix(lanes)
-        {
-            if count == 0 {
-                continue;
+        match (prefix(lanes), context.patterns) {
+            (Some(0), _) => {}
+            (Some(count), Some(patterns)) => {
+                let from = &values.chunk(0, chunk).0[..count];
+                exist &= store_lanes(memory, patterns[chunk], base, offsets.plus, from);
             }
-            let from = &values.chunk(0, chunk).0[..count];
-            let start = run(context.engine, base, offsets.plus, count);
-            if start.is_some_and(|start| memory.set_run(start, from)) {
-                continue;
-            }
-            for (&value, offset) in from.iter().zip(&base.0) {
-                let index = usize::try_from(offset.wrapping_add(offsets.plus));
-                exist &= index.is_ok_and(|index| memory.set(index, value));
-            }
-        } else {
-            for lane in bits(lanes) {
-                let first = base.0[lane].wrapping_add(offsets.plus);
-                for component in 0..components {
-                    let offset = first.checked_add(component as u64);
-                    let index = offset.and_then(|offset| usize::try_from(offset).ok());
-                    let value = values.chunk(component, chunk).0[lane];
-                    exist &= index.is_some_and(|index| memory.set(index, value));
+            _ => {
+                for lane in bits(lanes) {
+                    let first = base.0[lane].wrapping_add(offsets.plus);
+                    for component in 0..components {
+                        let offset = first.checked_add(component as u64);
+                        let value = values.chunk(component, chunk).0[lane];
+                        exist &= offset.is_some_and(|offset| set(memory, offset, value));
+                    }
                 }
             }
         }
+    }
+    exist
+}
+
+#[inline(always)]
+fn get<E: Elements>(memory: &E, offset: u64) -> Option<E::Cell> {
+    usize::try_from(offset).ok().and_then(|index| memory.get(index))
+}
+
+#[inline(always)]
+fn set<E: Elements>(memory: &mut E, offset: u64, value: E::Cell) -> bool {
+    usize::try_from(offset).is_ok_and(|index| memory.set(index, value))
+}
+
+/// Loads the first lanes of a chunk; gives whether all elements exist.
+#[inline(never)]
+fn load_lanes<E: Elements>(
+    memory: &E,
+    pattern: Pattern,
+    base: &Chunk<u64>,
+    plus: u64,
+    to: &mut [E::Cell],
+) -> bool {
+    let start = |lane: usize| usize::try_from(base.0[lane].wrapping_add(plus)).ok();
+    if pattern.run && start(0).is_some_and(|start| memory.get_run(start, to)) {
+        return true;
+    }
+    let rows = to.len() / ROW;
+    if pattern.rows && to.len().is_multiple_of(ROW) {
+        let done = (0..rows).all(|row| {
+            let to = &mut to[row * ROW..][..ROW];
+            if pattern.equal >> row & 1 == 0 {
+                return start(row * ROW).is_some_and(|start| memory.get_run(start, to));
+            }
+            let value = start(row * ROW).and_then(|start| memory.get(start));
+            to.fill(value.unwrap_or_default());
+            value.is_some()
+        });
+        if done {
+            return true;
+        }
+    }
+    let mut exist = true;
+    for (to, &offset) in to.iter_mut().zip(&base.0) {
+        let value = get(memory, offset.wrapping_add(plus));
+        exist &= value.is_some();
+        *to = value.unwrap_or_default();
+    }
+    exist
+}
+
+/// Stores the first lanes of a chunk; gives whether all elements exist.
+#[inline(never)]
+fn store_lanes<E: Elements>(
+    memory: &mut E,
+    pattern: Pattern,
+    base: &Chunk<u64>,
+    plus: u64,
+    from: &[E::Cell],
+) -> bool {
+    let start = |lane: usize| usize::try_from(base.0[lane].wrapping_add(plus)).ok();
+    if pattern.run && start(0).is_some_and(|start| memory.set_run(start, from)) {
+        return true;
+    }
+    let rows = from.as_chunks::<ROW>().0;
+    if pattern.rows && from.len().is_multiple_of(ROW) {
+        // Of threads that store to one element the last comes last.
+        let done = rows.iter().enumerate().all(|(row, from)| {
+            let start = start(row * ROW);
+            if pattern.equal >> row & 1 == 0 {
+                start.is_some_and(|start| memory.set_run(start, from))
+            } else {
+                start.is_some_and(|start| memory.set(start, from[ROW - 1]))
+            }
+        });
+        if done {
+            return true;
+        }
+    }
+    let mut exist = true;
+    for (&value, &offset) in from.iter().zip(&base.0) {
+        exist &= set(memory, offset.wrapping_add(plus), value);
     }
     exist
 }

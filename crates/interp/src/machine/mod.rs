@@ -17,10 +17,10 @@ use tilewise_ir::{Fault, FaultKind, Kernel, Space, Span, Waiting};
 
 use crate::buffer::OutOfMemory;
 use crate::code::{Code, Input, Instr};
-use crate::column::{CHUNK, Chunk, Registers};
+use crate::column::{CHUNK, Chunk, MAX_CHUNKS, Registers};
 use crate::launch::{Arg, LaunchConfig, cosize};
-use crate::vector::Out;
 use crate::vector::simd::{Engine, engine};
+use crate::vector::{Out, Pattern};
 use elements::{Local, Shared, reserve};
 use faults::Place;
 use progress::Progress;
@@ -73,6 +73,7 @@ pub(crate) struct Machine<'a> {
     /// Where results are computed of which only some lanes are taken.
     scratch: Out,
     flags: Vec<bool>,
+    patterns: Vec<[Pattern; MAX_CHUNKS]>,
     shared: Vec<Option<Shared>>,
     local: Vec<Option<Local>>,
 
@@ -93,6 +94,8 @@ pub(crate) struct Machine<'a> {
     at_barrier: Vec<Group>,
     /// Lanes of no thread, or of one that has ended.
     idle: Threads,
+    /// Threads that have ended at the end of the kernel, past all its barriers; not those that returned before.
+    passed: u32,
 
     progress: Progress,
     /// Operations that changed memory that other blocks can see.
@@ -174,6 +177,7 @@ impl<'a> Machine<'a> {
             registers,
             scratch: Out { narrow: vec![Chunk([0; CHUNK]); most], wide: vec![Chunk([0; CHUNK]); most] },
             flags: vec![false; code.flags],
+            patterns: vec![[Pattern::default(); MAX_CHUNKS]; code.patterns],
             shared,
             local,
             pc: 0,
@@ -185,6 +189,7 @@ impl<'a> Machine<'a> {
             others: Vec::new(),
             at_barrier: Vec::new(),
             idle: Threads::default(),
+            passed: 0,
             progress: Progress::default(),
             changes: 0,
             told: 0,
@@ -231,7 +236,8 @@ impl<'a> Machine<'a> {
         let all = Threads::first(self.launch.threads);
         self.idle = Threads::first(self.launch.chunks * CHUNK);
         self.idle.remove(&all);
-        self.active = Active::new(all, &self.idle);
+        self.passed = 0;
+        self.activate(all);
         (self.pc, self.limit, self.turn, self.spins) = (0, u32::MAX, 0, 0);
         self.others.clear();
         self.at_barrier.clear();
@@ -306,7 +312,7 @@ impl<'a> Machine<'a> {
 
     /// Makes threads the active ones.
     fn activate(&mut self, threads: Threads) {
-        self.active = Active::new(threads, &self.idle);
+        self.active = Active::new(threads, &self.idle, self.launch.chunks);
     }
 
     /// The active threads stop being active; the next step looks for others.
@@ -337,6 +343,19 @@ impl<'a> Machine<'a> {
 
     /// Chooses the threads that go next; gives whether there are any.
     fn reschedule(&mut self) -> bool {
+        // Most often two groups meet, and nobody is anywhere else.
+        if let [other] = &self.others[..]
+            && other.pc == self.pc
+            && !self.active.is_empty()
+        {
+            let mut threads = self.active.threads;
+            threads.insert(&other.threads);
+            self.turn = self.turn.max(other.turn);
+            (self.limit, self.spins) = (u32::MAX, 0);
+            self.others.clear();
+            self.activate(threads);
+            return true;
+        }
         if !self.active.is_empty() {
             let threads = self.deactivate();
             let (pc, turn, number) = (self.pc, self.turn, self.number);
@@ -362,11 +381,14 @@ impl<'a> Machine<'a> {
         true
     }
 
-    /// All threads that have not ended are at barriers. Lets them go on if it is the same one; gives whether any do.
+    /// All threads that have not ended are at barriers. Lets them go on if it is the same one and none has gone past it;
+    /// gives whether any do.
     fn meet_at_barrier(&mut self) -> bool {
         match self.at_barrier.len() {
             0 => false,
-            1 => {
+            // A thread that went past the barrier to the end of the kernel should have been there; one that returned
+            // before it need not.
+            1 if self.passed == 0 => {
                 self.others.extend(self.at_barrier.pop().map(|group| Group { turn: 0, ..group }));
                 true
             }

@@ -31,6 +31,9 @@ pub(super) struct Progress {
     /// The round at which a state is kept.
     keep: u64,
     kept: Option<Box<State>>,
+    /// Whether the block has been stuck. From then on it is told exactly whether it changes memory, lest blocks that
+    /// only write what is there already wake each other for ever.
+    was_stuck: bool,
     /// Register in which the state last differed: whether it is wide, and its number.
     differed: (bool, usize),
     /// The least number of turns that any group had.
@@ -68,7 +71,7 @@ impl Progress {
 
     /// Whether a state is kept, so that it matters if memory is changed or only written.
     pub(super) fn is_watching(&self) -> bool {
-        self.kept.is_some()
+        self.was_stuck || self.kept.is_some()
     }
 
     /// The least number of turns that any group had.
@@ -93,6 +96,7 @@ impl Machine<'_> {
     fn look(&mut self) -> Option<Status> {
         if self.is_as_kept() {
             if self.launch.code.waits {
+                self.progress.was_stuck = true;
                 return Some(Status::Stuck);
             }
             self.give_up();

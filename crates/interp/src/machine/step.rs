@@ -41,6 +41,13 @@ impl Machine<'_> {
                         self.active.last,
                     );
                 }
+                Instr::Classify { slot, base } => {
+                    let (patterns, column) =
+                        (&mut self.patterns[slot as usize], &self.registers.wide[base.index()]);
+                    for chunk in self.active.first..self.active.last {
+                        patterns[chunk] = (launch.engine.pattern)(&column[chunk]);
+                    }
+                }
                 Instr::Jump(target) => self.pc = target,
                 Instr::Branch { cond, when, target } => self.branch(cond, when, target),
                 Instr::Repeat { target, number } => {
@@ -68,7 +75,12 @@ impl Machine<'_> {
                     self.check_step(step, scalar, target, span)
                 }
                 Instr::Fence(ordering) => atomic::fence(ordering),
-                Instr::Return => self.end(),
+                Instr::Return => {
+                    if self.pc as usize == self.launch.code.body.len() {
+                        self.passed += self.active.threads.count();
+                    }
+                    self.end();
+                }
                 Instr::Print(number) => self.print(number),
                 Instr::Assert { cond, message, span } => self.assert(cond, message, span),
                 Instr::Input { .. } => {}
@@ -95,7 +107,9 @@ impl Machine<'_> {
         } else {
             Shape { first: 0, last: 1, chunks: 1, components, block: chunks, uniform: true }
         };
-        let whole = shape.uniform || self.active.whole;
+        // Threads that wait for these have nothing in the register that they still need: the lives of values are such
+        // that it is free up to where they wait. Only if some have gone ahead, their lanes must be left alone.
+        let whole = shape.uniform || self.active.whole || !self.launch.code.fair;
         if whole {
             // The destination is no operand, so it can be away while the operands are read.
             std::mem::swap(T::scratch(&mut self.scratch), &mut T::file_mut(&mut self.registers)[dst.index()]);
@@ -154,10 +168,10 @@ impl Machine<'_> {
         let (place, mut ignored) = (self.place(), 0);
         let global = matches!(access.memory, Memory::Global(_));
         let mut context = Context {
-            engine: launch.engine,
             place,
             chunks: launch.chunks,
             active: &self.active,
+            patterns: access.pattern.map(|slot| &self.patterns[slot as usize]),
             faults: &mut self.faults,
             watching: global && self.progress.is_watching(),
             changes: if global { &mut self.changes } else { &mut ignored },

@@ -76,11 +76,12 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// `idle` has the lanes that are of no thread, or of one that has ended.
-    pub(crate) fn new(threads: Threads, idle: &Threads) -> Active {
+    /// `idle` has the lanes that are of no thread, or of one that has ended; a column has `chunks` chunks.
+    pub(crate) fn new(threads: Threads, idle: &Threads, chunks: usize) -> Active {
         let used = |word: &u64| *word != 0;
-        let first = threads.words.iter().position(used).unwrap_or(0);
-        let last = threads.words.iter().rposition(used).map_or(0, |chunk| chunk + 1);
+        let words = &threads.words[..chunks];
+        let first = words.iter().position(used).unwrap_or(0);
+        let last = words.iter().rposition(used).map_or(0, |chunk| chunk + 1);
         let mut words = threads.words[first..last].iter().zip(&idle.words[first..last]);
         Active { threads, first, last, whole: words.all(|(word, idle)| word | idle == u64::MAX) }
     }
@@ -123,13 +124,13 @@ mod tests {
     fn lanes_of_ended_threads_may_be_written() {
         let mut idle = Threads::first(1024);
         idle.remove(&Threads::first(100));
-        let active = Active::new(Threads::first(100), &idle);
+        let active = Active::new(Threads::first(100), &idle, 2);
         assert!(active.whole && active.first == 0 && active.last == 2);
-        let some = Active::new(Threads::first(70), &idle);
+        let some = Active::new(Threads::first(70), &idle, 2);
         assert!(!some.whole && some.last == 2);
         let mut ended = Threads::first(100);
         ended.remove(&Threads::first(70));
         idle.insert(&ended);
-        assert!(Active::new(Threads::first(70), &idle).whole);
+        assert!(Active::new(Threads::first(70), &idle, 2).whole);
     }
 }

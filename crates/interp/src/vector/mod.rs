@@ -90,17 +90,18 @@ fn within(
     first: usize,
     last: usize,
 ) -> bool {
-    let beyond = lanes - 1;
     for (chunk, &active) in active.iter().enumerate().take(last).skip(first) {
         let (index, extent) = (index.chunk(0, chunk), extent.chunk(0, chunk));
-        let mut holds = [0u32; CHUNK];
-        let mut all = 1u32;
+        // Below 2^63, a number is not above another if the difference is not negative: the highest bits of all lanes
+        // together say whether anything needs a second look.
+        let mut suspect = 0;
         for lane in 0..CHUNK {
-            let limit = extent.0[lane].saturating_sub(beyond);
-            holds[lane] = (index.0[lane].wrapping_add(plus) < limit) as u32;
-            all &= holds[lane];
+            let (index, extent) = (index.0[lane].wrapping_add(plus), extent.0[lane]);
+            let last = extent.wrapping_sub(lanes);
+            suspect |= index | extent | last | last.wrapping_sub(index);
         }
-        if all == 0 && active & !pack(&holds) != 0 {
+        let holds = |lane: usize| index.0[lane].wrapping_add(plus) < extent.0[lane].saturating_sub(lanes - 1);
+        if suspect >> 63 != 0 && active & !pack(&std::array::from_fn(|lane| holds(lane) as u32)) != 0 {
             return false;
         }
     }
@@ -122,14 +123,35 @@ fn truth(values: &Chunk<u32>) -> u64 {
     }
 }
 
-/// Whether each lane is one more than the lane before.
+/// How the values of a chunk lie, if they are offsets into memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// Each lane is one more than the lane before.
+    pub(crate) run: bool,
+    /// In each row of [`ROW`] lanes, all are equal, or each is one more than the lane before.
+    pub(crate) rows: bool,
+    /// The rows in which all lanes are equal, a bit each.
+    pub(crate) equal: u8,
+}
+
+/// Lanes of a row of a chunk: what a row of a tile usually has, or a whole part of it.
+pub(crate) const ROW: usize = 16;
+
+/// How the values of a chunk lie.
 #[inline(always)]
-fn consecutive(values: &Chunk<u64>) -> bool {
-    let mut different = 0;
-    for (lane, &value) in values.0.iter().enumerate() {
-        different |= value ^ values.0[0].wrapping_add(lane as u64);
+fn pattern(values: &Chunk<u64>) -> Pattern {
+    let mut pattern = Pattern { run: true, rows: true, equal: 0 };
+    for (number, row) in values.0.as_chunks::<ROW>().0.iter().enumerate() {
+        let (mut not_equal, mut not_rising) = (0, 0);
+        for (lane, &value) in row.iter().enumerate() {
+            not_equal |= value ^ row[0];
+            not_rising |= value ^ row[0].wrapping_add(lane as u64);
+        }
+        pattern.equal |= ((not_equal == 0) as u8) << number;
+        pattern.rows &= not_equal == 0 || not_rising == 0;
+        pattern.run &= not_rising == 0 && row[0] == values.0[0].wrapping_add((number * ROW) as u64);
     }
-    different == 0
+    pattern
 }
 
 /// The low bits of the lanes. Lanes of other threads may hold anything, so the rest is cut off.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use tilewise_ir::{BinaryOp, CompareOp, Scalar};
 
 use super::map::Context;
-use super::{Compute, Out, Shape, binary, cast, unary};
+use super::{Compute, Out, Pattern, Shape, binary, cast, unary};
 use crate::column::{Chunk, Reg, Registers, Source};
 
 /// The entry points for one kind of processor.
@@ -19,8 +19,8 @@ pub(crate) struct Engine {
     pub(crate) within: fn(Source<'_, u64>, u64, Source<'_, u64>, u64, &[u64], usize, usize) -> bool,
     /// The lanes that hold a truth value.
     pub(crate) truth: fn(&Chunk<u32>) -> u64,
-    /// Whether each lane is one more than the lane before.
-    pub(crate) consecutive: fn(&Chunk<u64>) -> bool,
+    /// How the values of a chunk lie.
+    pub(crate) pattern: fn(&Chunk<u64>) -> Pattern,
 }
 
 impl Engine {
@@ -69,7 +69,7 @@ pub(crate) fn engine() -> &'static Engine {
 /// Defines the functions of an [`Engine`], each with the given attributes.
 macro_rules! entry_points {
     ($(#[$attribute:meta])*) => {
-        use super::{BinaryOp, Chunk, CompareOp, Context, Reg, Scalar, Source};
+        use super::{BinaryOp, Chunk, CompareOp, Context, Pattern, Reg, Scalar, Source};
 
         $(#[$attribute])*
         fn binary(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a: Reg, b: Reg) {
@@ -113,8 +113,8 @@ macro_rules! entry_points {
         }
 
         $(#[$attribute])*
-        fn consecutive(values: &Chunk<u64>) -> bool {
-            crate::vector::consecutive(values)
+        fn pattern(values: &Chunk<u64>) -> Pattern {
+            crate::vector::pattern(values)
         }
     };
 }
@@ -124,7 +124,7 @@ mod baseline {
     entry_points!();
 
     pub(super) const ENGINE: super::Engine =
-        super::Engine { binary, compare, mul_add, select, within, truth, consecutive };
+        super::Engine { binary, compare, mul_add, select, within, truth, pattern };
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -153,7 +153,7 @@ mod avx2 {
             within(index, plus, extent, lanes, active, first, last)
         },
         truth: |values| unsafe { truth(values) },
-        consecutive: |values| unsafe { consecutive(values) },
+        pattern: |values| unsafe { pattern(values) },
     };
 }
 

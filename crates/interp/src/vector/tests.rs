@@ -6,6 +6,7 @@ use tilewise_ir::{BinaryOp, CompareOp, Const, Scalar, UnaryOp, eval};
 
 use super::simd::tests::engines;
 use super::*;
+use crate::column::Registers;
 
 /// Bits of values at which something changes, for each type.
 fn edges(scalar: Scalar) -> Vec<u64> {
@@ -337,5 +338,40 @@ fn truth_values_become_bits() {
         chunk.0[5] = 0xffff_fffe;
         chunk.0[6] = 0x1234_5601;
         assert_eq!(truth(&chunk), bits & !(1 << 5) | 1 << 6);
+    }
+}
+
+#[test]
+fn within_is_exact_at_every_edge() {
+    let edges = [0, 1, 2, 5, 63, 64, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+    for (index, plus) in edges.iter().flat_map(|&i| edges.map(|p| (i, p))) {
+        for (extent, lanes) in edges.iter().flat_map(|&e| [1u64, 2, 4, 64].map(|l| (e, l))) {
+            let registers = Registers {
+                narrow: Vec::new(),
+                wide: vec![vec![Chunk([index; CHUNK])], vec![Chunk([extent; CHUNK])]],
+            };
+            let [i, e] = [0, 1].map(|r| Source::<u64>::new(&registers, Reg::varying(r), 1));
+            let expected = index.wrapping_add(plus) as u128 + lanes as u128 <= extent as u128;
+            for engine in engines() {
+                let got = (engine.within)(i, plus, e, lanes, &[1 << 40], 0, 1);
+                assert_eq!(got, expected, "{index} + {plus}, {lanes} lanes, {extent}");
+            }
+        }
+    }
+}
+
+#[test]
+fn offsets_lie_in_rows() {
+    let chunk = |f: &dyn Fn(u64) -> u64| Chunk(std::array::from_fn(|lane| f(lane as u64)));
+    for engine in engines() {
+        let pattern = |f: &dyn Fn(u64) -> u64| (engine.pattern)(&chunk(f));
+        assert_eq!(pattern(&|lane| lane + 7), Pattern { run: true, rows: true, equal: 0 });
+        assert_eq!(pattern(&|lane| lane.wrapping_sub(7)), Pattern { run: true, rows: true, equal: 0 });
+        assert_eq!(pattern(&|lane| lane / 16 * 5), Pattern { run: false, rows: true, equal: 0b1111 });
+        assert_eq!(pattern(&|lane| lane % 16), Pattern { run: false, rows: true, equal: 0 });
+        let mixed = |lane| if lane / 16 == 2 { 9 } else { 3 * lane / 48 * 16 + lane % 16 };
+        assert_eq!(pattern(&mixed), Pattern { run: false, rows: true, equal: 0b100 });
+        assert!(!pattern(&|lane| if lane == 63 { 0 } else { lane }).rows);
+        assert!(!pattern(&|lane| 2 * lane).rows);
     }
 }
