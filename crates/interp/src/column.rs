@@ -115,12 +115,12 @@ impl Cell for u64 {
 
     #[inline(always)]
     fn bits(self) -> u64 {
-        self as u64
+        self
     }
 
     #[inline(always)]
     fn from_bits(bits: u64) -> u64 {
-        bits as u64
+        bits
     }
 
     #[inline(never)]

@@ -227,21 +227,21 @@ impl LaunchConfig {
 
     /// Refuses what is over the limits.
     pub(crate) fn check(&self, kernel: &Kernel, limits: &Limits) -> Result<(), LaunchError> {
-        let axes = ['x', 'y', 'z'];
-        for i in 0..3 {
-            let (value, limit) = (self.block[i], limits.block[i]);
+        let axes = |values: [u32; 3], limits: [u32; 3]| {
+            ['x', 'y', 'z'].into_iter().zip(values.into_iter().zip(limits))
+        };
+        for (axis, (value, limit)) in axes(self.block, limits.block) {
             if value == 0 || value > limit {
-                return Err(LaunchError::BlockAxis { block: self.block, axis: axes[i], value, limit });
+                return Err(LaunchError::BlockAxis { block: self.block, axis, value, limit });
             }
         }
         let limit = limits.threads.min(Limits::MAX_THREADS);
         if self.threads() > limit as u64 {
             return Err(LaunchError::BlockThreads { block: self.block, threads: self.threads(), limit });
         }
-        for i in 0..3 {
-            let (value, limit) = (self.grid[i], limits.grid[i]);
+        for (axis, (value, limit)) in axes(self.grid, limits.grid) {
             if value > limit {
-                return Err(LaunchError::GridAxis { grid: self.grid, axis: axes[i], value, limit });
+                return Err(LaunchError::GridAxis { grid: self.grid, axis, value, limit });
             }
         }
         let shared = kernel.allocs.iter().filter(|a| a.space == Space::Shared);

@@ -206,7 +206,7 @@ mod tests {
             0.1,
             1e16,
             1e-7,
-            123456.789,
+            123456.79,
             f32::MAX,
             f32::INFINITY,
             f32::NEG_INFINITY,

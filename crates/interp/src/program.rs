@@ -1,7 +1,7 @@
 //! A kernel made ready to run: the linear code, and the door to running it.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 use thiserror::Error;
@@ -58,6 +58,9 @@ pub struct CompileError {
     pub errors: Vec<VerifyError>,
 }
 
+/// Cores that the process may use. Asking the system takes longer than many a launch.
+static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZeroUsize::get));
+
 impl Program {
     /// Flattens a kernel. It may come straight from staging or have gone through any passes.
     ///
@@ -83,7 +86,7 @@ impl Program {
     ) -> Result<Outcome, LaunchError> {
         config.check(&self.kernel, &options.limits)?;
         check_args(&self.kernel, args)?;
-        let workers = options.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let workers = options.threads.map_or_else(|| *CORES, NonZeroUsize::get);
         let launch = Launch::new(&self.kernel, &self.code, config, args);
         let mut print = |line: &str| println!("{line}");
         let output = options.output.unwrap_or(&mut print);

@@ -80,8 +80,8 @@ pub enum Op {
     Fence(Scope, Ordering),
 
     // ---- threads of a block ----
-    /// Waits until all live threads of the block are at this very barrier; memory written before it is seen after
-    /// it. `() -> ()`
+    /// Waits until all threads of the block that have not returned early are at this very barrier; memory written before
+    /// it is seen after it. Threads that wait elsewhere, or have ended at the end of the kernel, are a fault. `() -> ()`
     Barrier,
 
     // ---- effects ----
@@ -399,7 +399,7 @@ pub enum Align {
 pub enum Effect {
     /// Nothing: it may be computed anywhere its operands are there, any number of times, or not at all.
     Pure,
-    /// Nothing but a possible fault: it may be removed if unused, but not computed where it was not.
+    /// Nothing but a possible fault: it is computed where it stands and nowhere else, also if its result is not used.
     Fault,
     /// Reads memory.
     Read,

@@ -45,8 +45,9 @@ builtins! {
     grid_dim GridDim;
 }
 
-/// Waits until all threads of the block that have not ended are at this barrier. What they wrote to shared and global
-/// memory before it, all of them see after it.
+/// Waits until all threads of the block are at this barrier, but for those that have returned early. What they wrote to
+/// shared and global memory before it, all of them see after it. Threads that wait elsewhere, or go past the barrier to the
+/// end of the kernel, are a fault.
 #[track_caller]
 pub fn barrier() {
     recorder::emit_void(Location::caller(), Op::Barrier, []);

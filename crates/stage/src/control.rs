@@ -133,7 +133,10 @@ impl<C> If<C> {
         match self.decision {
             Decision::Plain(value) => value,
             Decision::Recorded(_) => {
-                recorder::with(Location::caller(), |r| r.builder.open_block(&[]));
+                recorder::with(Location::caller(), |r| {
+                    r.conditional += 1;
+                    r.builder.open_block(&[]);
+                });
                 true
             }
         }
@@ -163,6 +166,7 @@ impl<C> If<C> {
         let condition = recorder::value(location, condition);
         let then = self.then.take().expect("`then` and `otherwise` were called");
         recorder::with(location, |r| {
+            r.conditional -= 1;
             let otherwise = r.builder.close_block(Op::Yield);
             r.builder.emit_structure(Op::If, [condition], vec![then, otherwise], &[]);
         });
@@ -298,8 +302,8 @@ pub struct Loop {
 
 #[derive(Debug)]
 enum Kind {
-    /// A loop of the IR.
-    Recorded,
+    /// A loop of the IR, which not all threads need enter if it has a condition.
+    Recorded { conditional: bool },
     /// A block that is run once: each round is described on its own inside it.
     Plain {
         /// The block of the round that is being described; leaving it goes to the next round.
@@ -325,7 +329,7 @@ impl Loop {
     /// `loop`, or `while`: which kind it is, the condition decides.
     #[track_caller]
     pub fn repeat() -> Loop {
-        Loop::begin(Kind::Recorded)
+        Loop::begin(Kind::Recorded { conditional: false })
     }
 
     /// A block that is run once and can be left: the body of a function with `return`, a labelled block, or a `for`
@@ -342,7 +346,7 @@ impl Loop {
             Decision::Plain(value) => {
                 if value {
                     self.round();
-                } else if matches!(self.kind, Kind::Recorded) {
+                } else if matches!(self.kind, Kind::Recorded { .. }) {
                     self.kind = Kind::Plain { round: None, rounds: 0 };
                 }
                 value
@@ -357,7 +361,9 @@ impl Loop {
                     r.builder.open_block(&[]);
                     let otherwise = r.builder.close_block(Op::Break(self.label));
                     r.builder.emit_structure(Op::If, [condition], vec![then, otherwise], &[]);
+                    r.conditional += 1;
                 });
+                self.kind = Kind::Recorded { conditional: true };
                 true
             }
         }
@@ -368,7 +374,7 @@ impl Loop {
     pub fn round(&mut self) {
         let location = Location::caller();
         let rounds = match self.kind {
-            Kind::Recorded => 1,
+            Kind::Recorded { .. } => 1,
             Kind::Plain { rounds, .. } => rounds + 1,
         };
         if rounds > MAX_PLAIN_ROUNDS {
@@ -393,7 +399,7 @@ impl Loop {
     #[track_caller]
     pub fn again(&mut self) -> bool {
         match &mut self.kind {
-            Kind::Recorded => false,
+            Kind::Recorded { .. } => false,
             Kind::Plain { round, .. } => {
                 let label = round.take().expect("a round was started");
                 recorder::with(Location::caller(), |r| {
@@ -417,7 +423,7 @@ impl Loop {
     #[track_caller]
     pub fn next(&self) {
         let op = match self.kind {
-            Kind::Recorded => Op::Continue(self.label),
+            Kind::Recorded { .. } => Op::Continue(self.label),
             Kind::Plain { round: Some(round), .. } => Op::Break(round),
             Kind::Plain { round: None, .. } => Op::Break(self.label),
         };
@@ -428,7 +434,8 @@ impl Loop {
     #[track_caller]
     pub fn end(&mut self) {
         recorder::with(Location::caller(), |r| {
-            if let Kind::Recorded = self.kind {
+            if let Kind::Recorded { conditional } = self.kind {
+                r.conditional -= u32::from(conditional);
                 let block = r.builder.close_block(Op::Continue(self.label));
                 r.builder.emit_structure(Op::Loop(self.label), [], vec![block], &[]);
             } else {
@@ -615,6 +622,7 @@ impl<T: Int> For<T> {
         let location = Location::caller();
         let args = self.args.map(|a| recorder::value(location, a));
         recorder::with(location, |r| {
+            r.conditional -= 1;
             let block = r.builder.close_block(Op::Continue(self.label));
             r.builder.emit_structure(Op::For(self.label), args, vec![block], &[]);
         });
@@ -625,6 +633,7 @@ fn open(location: &'static Location<'static>, index: Type) -> (Label, Raw) {
     recorder::with(location, |r| {
         let label = r.builder.label();
         let params = r.builder.open_block(&[index]);
+        r.conditional += 1;
         (label, r.raw(params[0]))
     })
 }

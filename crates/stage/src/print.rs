@@ -54,6 +54,41 @@ impl Line {
         recorder::emit_void(Location::caller(), op, self.args);
     }
 
+    /// `panic!`: a thread that gets here ends, with the line as its message. Where every thread gets, the description
+    /// ends instead.
+    #[track_caller]
+    pub fn fail(self) {
+        let location = Location::caller();
+        let name =
+            recorder::with(location, |r| (r.conditional == 0).then(|| r.builder.kernel().name.clone()));
+        if let Some(name) = name {
+            let message = self.as_described(location);
+            recorder::fail(location, format!("kernel `{name}` panicked while it was described: {message}"));
+        }
+        self.assert(false.stage());
+        crate::control::exit_thread();
+    }
+
+    /// The line, as far as it is known while describing.
+    fn as_described(&self, location: &'static Location<'static>) -> String {
+        let mut message = String::new();
+        let mut args = self.args.iter();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => message.push_str(text),
+                Piece::Arg(_) => {
+                    let constant = args.next().and_then(|&arg| recorder::known(location, arg));
+                    let shown = constant.and_then(|c| {
+                        let int = c.as_int().map(|n| n.to_string());
+                        int.or_else(|| c.as_float().map(|x| x.to_string()))
+                    });
+                    message.push_str(shown.as_deref().unwrap_or("(known on the device)"));
+                }
+            }
+        }
+        message
+    }
+
     /// Records an assertion with the line as its message. A plain condition is checked while describing.
     #[track_caller]
     pub fn assert<C: Condition>(self, condition: C) {
@@ -61,24 +96,15 @@ impl Line {
         match condition.decide() {
             Decision::Plain(true) => {}
             Decision::Plain(false) => {
-                let mut message = String::from("assertion failed while the kernel was described: ");
-                let mut args = self.args.iter();
-                for piece in &self.pieces {
-                    match piece {
-                        Piece::Text(text) => message.push_str(text),
-                        Piece::Arg(_) => {
-                            let constant = args.next().and_then(|&arg| recorder::known(location, arg));
-                            let shown = constant.and_then(|c| {
-                                let int = c.as_int().map(|n| n.to_string());
-                                int.or_else(|| c.as_float().map(|x| x.to_string()))
-                            });
-                            message.push_str(shown.as_deref().unwrap_or("(known on the device)"));
-                        }
-                    }
-                }
-                recorder::fail(location, message)
+                let message = self.as_described(location);
+                recorder::fail(
+                    location,
+                    format!("assertion failed while the kernel was described: {message}"),
+                )
             }
             Decision::Recorded(Recorded(raw)) => {
+                // Of several lanes each must hold.
+                let raw = Val::<bool>::from_raw(raw).reduce_and().raw;
                 let op = Op::Assert(Arc::new(Format { pieces: self.pieces }));
                 recorder::emit_void(location, op, std::iter::once(raw).chain(self.args));
             }

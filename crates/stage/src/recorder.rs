@@ -47,6 +47,8 @@ pub(crate) struct Recorder {
     pub(crate) slots: Vec<crate::variable::Slot>,
     pub(crate) pending_name: Option<&'static str>,
     pub(crate) device_depth: u32,
+    /// How many branches and loops of the device enclose what is being described: 0 if every thread gets there.
+    pub(crate) conditional: u32,
     /// Indices whose lanes count up by one, and their first lanes.
     pub(crate) ramps: Vec<(Raw, Raw)>,
     session: u32,
@@ -91,6 +93,7 @@ pub fn record(
         slots: Vec::new(),
         pending_name: None,
         device_depth: 0,
+        conditional: 0,
         ramps: Vec::new(),
         session: SESSIONS.fetch_add(1, Ordering::Relaxed),
     };

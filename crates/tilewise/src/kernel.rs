@@ -163,6 +163,11 @@
 //! # Ok::<(), tilewise::Error>(())
 //! ```
 //!
+//! `#[device]` stands above other attributes and derives `Clone` and `Copy` by itself. Structs are for values inside a
+//! kernel; parameters and elements of tensors are numbers, `bool` and `#[device]` enums. A closure that is passed to a
+//! kernel is plain Rust on values of the kernel: it computes and calls `select` or `#[device]` functions, and cannot
+//! branch.
+//!
 //! A `#[device]` function is described in place at each call. It may be generic (`fn f<T: Float>(x: T) -> T`), take
 //! closures and tensors, and change a variable of its caller through `&mut`.
 //!
@@ -187,4 +192,6 @@
 //! - A fault does not stop the kernel. The first one (what, where, which thread) is the error of the next `synchronize`
 //!   or read.
 //! - Shared and local memory has no contents at first.
-//! - A barrier that some live threads of a block do not reach is a fault, and so are threads that wait for ever.
+//! - A barrier that some threads of a block go past, or wait elsewhere instead of, is a fault, and so are threads that
+//!   wait for ever. Threads that have returned early are not waited for.
+//! - `panic!` and `unreachable!` are failed assertions of the thread that gets there.

@@ -86,7 +86,9 @@ impl Live {
                     }
                     _ => {}
                 },
-                Effect::Pure | Effect::Fault | Effect::Terminator => {}
+                // Also if nobody uses the quotient: its fault is told.
+                Effect::Fault => work.extend(&inst.results),
+                Effect::Pure | Effect::Terminator => {}
             }
         }
         while let Some(value) = work.pop() {

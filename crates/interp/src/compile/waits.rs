@@ -97,8 +97,26 @@ impl Taint<'_, '_> {
                     self.leave_one(position, outer);
                 }
             }
-            _ if any => inst.results.iter().for_each(|&v| self.add(v)),
-            _ => {}
+            Op::Const(_)
+            | Op::Builtin(..)
+            | Op::Scalar(_)
+            | Op::Extent(..)
+            | Op::Stride(..)
+            | Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::MulAdd
+            | Op::Select
+            | Op::Cast(_)
+            | Op::Bitcast(_)
+            | Op::Splat(_)
+            | Op::Pack
+            | Op::Extract(_) => {
+                if any {
+                    inst.results.iter().for_each(|&v| self.add(v));
+                }
+            }
+            Op::Fence(..) | Op::Barrier | Op::Print(_) | Op::Assert(_) | Op::Yield => {}
         }
     }
 

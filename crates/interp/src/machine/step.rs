@@ -10,7 +10,7 @@ use crate::code::{Instr, Memory};
 use crate::column::{CHUNK, Cell, Chunk, MAX_CHUNKS, Reg, Source};
 use crate::lane::Int;
 use crate::print;
-use crate::vector::{Compute, Shape};
+use crate::vector::{BoundsCheck, Compute, Shape};
 
 impl Machine<'_> {
     /// Runs the block until it is done or has to wait for other blocks.
@@ -30,22 +30,22 @@ impl Machine<'_> {
                 Instr::Check { flag, index, extent, lanes } => {
                     let chunks = launch.chunks;
                     let index = Addresses::new(&self.registers, index, chunks);
-                    let extent = Source::new(&self.registers, extent, chunks);
-                    self.flags[flag as usize] = (launch.engine.within)(
-                        index.base,
-                        index.plus,
-                        extent,
-                        lanes as u64,
-                        &self.active.threads.words,
-                        self.active.first,
-                        self.active.last,
-                    );
+                    let check = BoundsCheck {
+                        index: index.base,
+                        plus: index.plus,
+                        extent: Source::new(&self.registers, extent, chunks),
+                        lanes: lanes as u64,
+                    };
+                    let (first, last) = (self.active.first, self.active.last);
+                    let active = &self.active.threads.words[first..last];
+                    self.flags[flag as usize] = (launch.engine.within)(check, active, first);
                 }
                 Instr::Classify { slot, base } => {
                     let (patterns, column) =
                         (&mut self.patterns[slot as usize], &self.registers.wide[base.index()]);
-                    for chunk in self.active.first..self.active.last {
-                        patterns[chunk] = (launch.engine.pattern)(&column[chunk]);
+                    let chunks = self.active.first..self.active.last;
+                    for (pattern, values) in patterns[chunks.clone()].iter_mut().zip(&column[chunks]) {
+                        *pattern = (launch.engine.pattern)(values);
                     }
                 }
                 Instr::Jump(target) => self.pc = target,
@@ -211,9 +211,10 @@ impl Machine<'_> {
     fn true_threads(&self, cond: Reg) -> Threads {
         let mut threads = Threads::default();
         let column = &self.registers.narrow[cond.index()];
-        for chunk in self.active.first..self.active.last {
+        let chunks = self.active.first..self.active.last;
+        for (chunk, values) in chunks.clone().zip(&column[chunks]) {
             let active = self.active.threads.words[chunk];
-            threads.words[chunk] = active & (self.launch.engine.truth)(&column[chunk]);
+            threads.words[chunk] = active & (self.launch.engine.truth)(values);
         }
         threads
     }
@@ -276,8 +277,9 @@ impl Machine<'_> {
         };
         let mut back = Threads::default();
         if counter.is_varying() {
-            for chunk in self.active.first..self.active.last {
-                let (hi, step, counter) = (hi.chunk(0, chunk), step.chunk(0, chunk), &mut column[chunk]);
+            let chunks = self.active.first..self.active.last;
+            for (chunk, counter) in chunks.clone().zip(&mut column[chunks]) {
+                let (hi, step) = (hi.chunk(0, chunk), step.chunk(0, chunk));
                 let active = self.active.threads.words[chunk];
                 let (mut goes, mut stepped) = (Chunk([0u32; CHUNK]), *counter);
                 for lane in 0..CHUNK {

@@ -79,19 +79,21 @@ impl OutCell for u64 {
     }
 }
 
-/// Whether `(index + plus) + lanes <= extent` for all active threads; only the first sum wraps. `lanes` is at least 1.
+/// A check of bounds: whether `(index + plus) + lanes <= extent`. Only the first sum wraps; `lanes` is at least 1.
+#[derive(Clone, Copy)]
+pub(crate) struct BoundsCheck<'a> {
+    pub(crate) index: Source<'a, u64>,
+    pub(crate) plus: u64,
+    pub(crate) extent: Source<'a, u64>,
+    pub(crate) lanes: u64,
+}
+
+/// Whether a check holds for all active threads; `active` are those of the chunks from `first` on.
 #[inline(always)]
-fn within(
-    index: Source<'_, u64>,
-    plus: u64,
-    extent: Source<'_, u64>,
-    lanes: u64,
-    active: &[u64],
-    first: usize,
-    last: usize,
-) -> bool {
-    for (chunk, &active) in active.iter().enumerate().take(last).skip(first) {
-        let (index, extent) = (index.chunk(0, chunk), extent.chunk(0, chunk));
+fn within(check: BoundsCheck<'_>, active: &[u64], first: usize) -> bool {
+    let BoundsCheck { plus, lanes, .. } = check;
+    for (chunk, &active) in (first..).zip(active) {
+        let (index, extent) = (check.index.chunk(0, chunk), check.extent.chunk(0, chunk));
         // Below 2^63, a number is not above another if the difference is not negative: the highest bits of all lanes
         // together say whether anything needs a second look.
         let mut suspect = 0;

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use tilewise_ir::{BinaryOp, CompareOp, Scalar};
 
 use super::map::Context;
-use super::{Compute, Out, Pattern, Shape, binary, cast, unary};
-use crate::column::{Chunk, Reg, Registers, Source};
+use super::{BoundsCheck, Compute, Out, Pattern, Shape, binary, cast, unary};
+use crate::column::{Chunk, Reg, Registers};
 
 /// The entry points for one kind of processor.
 pub(crate) struct Engine {
@@ -15,8 +15,8 @@ pub(crate) struct Engine {
     compare: fn(&mut Context<'_>, CompareOp, Scalar, Reg, Reg),
     mul_add: fn(&mut Context<'_>, Scalar, Reg, Reg, Reg),
     select: fn(&mut Context<'_>, bool, Reg, bool, Reg, Reg),
-    /// Whether indices lie within extents: index, what to add to it, extent, lanes of the access, active threads, chunks.
-    pub(crate) within: fn(Source<'_, u64>, u64, Source<'_, u64>, u64, &[u64], usize, usize) -> bool,
+    /// Whether a check of bounds holds: check, active threads of some chunks, the first of these chunks.
+    pub(crate) within: fn(BoundsCheck<'_>, &[u64], usize) -> bool,
     /// The lanes that hold a truth value.
     pub(crate) truth: fn(&Chunk<u32>) -> u64,
     /// How the values of a chunk lie.
@@ -69,7 +69,7 @@ pub(crate) fn engine() -> &'static Engine {
 /// Defines the functions of an [`Engine`], each with the given attributes.
 macro_rules! entry_points {
     ($(#[$attribute:meta])*) => {
-        use super::{BinaryOp, Chunk, CompareOp, Context, Pattern, Reg, Scalar, Source};
+        use super::{BinaryOp, BoundsCheck, Chunk, CompareOp, Context, Pattern, Reg, Scalar};
 
         $(#[$attribute])*
         fn binary(context: &mut Context<'_>, op: BinaryOp, scalar: Scalar, a: Reg, b: Reg) {
@@ -95,16 +95,8 @@ macro_rules! entry_points {
         }
 
         $(#[$attribute])*
-        fn within(
-            index: Source<'_, u64>,
-            plus: u64,
-            extent: Source<'_, u64>,
-            lanes: u64,
-            active: &[u64],
-            first: usize,
-            last: usize,
-        ) -> bool {
-            crate::vector::within(index, plus, extent, lanes, active, first, last)
+        fn within(check: BoundsCheck<'_>, active: &[u64], first: usize) -> bool {
+            crate::vector::within(check, active, first)
         }
 
         $(#[$attribute])*
@@ -149,9 +141,7 @@ mod avx2 {
         compare: |context, op, scalar, a, b| unsafe { compare(context, op, scalar, a, b) },
         mul_add: |context, scalar, a, b, c| unsafe { mul_add(context, scalar, a, b, c) },
         select: |context, wide, condition, one, a, b| unsafe { select(context, wide, condition, one, a, b) },
-        within: |index, plus, extent, lanes, active, first, last| unsafe {
-            within(index, plus, extent, lanes, active, first, last)
-        },
+        within: |check, active, first| unsafe { within(check, active, first) },
         truth: |values| unsafe { truth(values) },
         pattern: |values| unsafe { pattern(values) },
     };

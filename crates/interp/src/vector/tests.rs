@@ -314,7 +314,8 @@ fn within_looks_at_active_lanes_and_does_not_wrap() {
     let registers = Registers { narrow: Vec::new(), wide: vec![vec![index], vec![extent]] };
     let [index, extent] = [0, 1].map(|r| Source::<u64>::new(&registers, Reg::varying(r), 1));
     for engine in engines() {
-        let within = |lanes, active: u64| (engine.within)(index, 0, extent, lanes, &[active], 0, 1);
+        let within =
+            |lanes, active: u64| (engine.within)(BoundsCheck { index, plus: 0, extent, lanes }, &[active], 0);
         assert!(!within(1, u64::MAX));
         assert!(!within(1, 1 << 7));
         assert!(within(1, !(1 << 7 | 1 << 9)));
@@ -350,10 +351,12 @@ fn within_is_exact_at_every_edge() {
                 narrow: Vec::new(),
                 wide: vec![vec![Chunk([index; CHUNK])], vec![Chunk([extent; CHUNK])]],
             };
-            let [i, e] = [0, 1].map(|r| Source::<u64>::new(&registers, Reg::varying(r), 1));
+            let [index_source, extent_source] =
+                [0, 1].map(|r| Source::<u64>::new(&registers, Reg::varying(r), 1));
             let expected = index.wrapping_add(plus) as u128 + lanes as u128 <= extent as u128;
             for engine in engines() {
-                let got = (engine.within)(i, plus, e, lanes, &[1 << 40], 0, 1);
+                let check = BoundsCheck { index: index_source, plus, extent: extent_source, lanes };
+                let got = (engine.within)(check, &[1 << 40], 0);
                 assert_eq!(got, expected, "{index} + {plus}, {lanes} lanes, {extent}");
             }
         }

@@ -57,7 +57,7 @@ fn check(op: &str, a: Const, b: Option<Const>) {
     let (second, second_uniform, second_constant, operands) = match b {
         Some(b) => (
             format!("%y = load %b[%t] : {ty}"),
-            format!("%uy = scalar %sb"),
+            "%uy = scalar %sb".to_owned(),
             format!("%cy = const {ty} {}", constant(b)),
             ("%x, %y", "%ux, %uy", "%cx, %cy", "%x, %uy", "%ux, %y"),
         ),

@@ -1,10 +1,9 @@
 //! Dead code: operations, results and carried values that nothing needs.
 //!
-//! Kept is what has an effect, and what that uses: writes, atomics, barriers, output, and jumps. All else goes if its
-//! results are not used:
+//! Kept is what has an effect, and what that uses: writes, atomics, barriers, output, jumps, and what may be a fault.
+//! All else goes if its results are not used:
 //!
-//! - Pure operations, reads of memory, and divisions. A read outside its bounds or a division by zero is a fault, but
-//!   the fault of an operation whose result nobody uses is not promised (see [`Effect::Fault`]).
+//! - Pure operations, reads of memory that have no bounds left to fail, divisions by what is known not to be zero.
 //! - Stores to local memory that nobody reads, if they have no bounds left that could be a fault.
 //! - An `If`, a one-trip `Loop` or a `For` with nothing in it that has an effect, unless it can leave an outer loop or
 //!   the kernel. A `For` must be known to have a positive step, since another one is a fault.
@@ -247,8 +246,10 @@ impl<'k> NodeBuilder<'k> {
     /// Whether the operation itself, whatever is in it, has an effect that keeps it.
     fn has_effect(&self, inst: &Inst) -> bool {
         match effects::effect(self.kernel, &self.constants, inst) {
-            Effect::Pure | Effect::Fault | Effect::Read | Effect::Terminator => false,
-            Effect::Sync | Effect::Output => true,
+            Effect::Pure | Effect::Terminator => false,
+            // What may be a fault stays: the user is told of the same faults with the optimiser on and off.
+            Effect::Read => inst.op.access().is_some_and(|access| !access.bounds.is_empty()),
+            Effect::Fault | Effect::Sync | Effect::Output => true,
             Effect::Write => match &inst.op {
                 Op::Store(access) => match access.mem {
                     MemRef::Alloc(alloc) if access::is_local(self.kernel, access.mem) => {

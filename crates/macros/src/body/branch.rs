@@ -127,7 +127,9 @@ impl Rewriter {
             let condition = r.pattern_condition(value, &arm.pat);
             let guard = arm.guard.as_ref().map(|(_, g)| r.expr(g));
             let code = r.expr_wanted(&arm.body, want);
-            let body = Branch { code: quote!({ #bind #code }), leaves: leaves(&arm.body) };
+            // The guard may be all that uses the name.
+            let allow = (bind.is_some() && guard.is_some()).then(|| quote!(#[allow(unused_variables)]));
+            let body = Branch { code: quote!({ #allow #bind #code }), leaves: leaves(&arm.body) };
             let condition = match (condition, guard) {
                 (None, None) => None,
                 (None, Some(guard)) => Some(quote!({ #bind #guard })),

@@ -68,6 +68,27 @@ impl Rewriter {
             "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => {
                 self.comparing_assertion(mac, span, &name)
             }
+            "panic" | "unreachable" | "todo" | "unimplemented" => {
+                let text = match name.as_str() {
+                    "panic" => "",
+                    "unreachable" => "entered unreachable code",
+                    "todo" => "not yet implemented",
+                    _ => "not implemented",
+                };
+                match self.pieces(mac.tokens.clone(), span) {
+                    Ok(pieces) => {
+                        let colon = if text.is_empty() || pieces.is_empty() { "" } else { ": " };
+                        quote_spanned!(span=> {
+                            let mut __line = __tw::Line::new();
+                            __line.text(#text);
+                            __line.text(#colon);
+                            #pieces
+                            __line.fail()
+                        })
+                    }
+                    Err(error) => self.error(error.span(), error),
+                }
+            }
             "print" | "eprintln" | "eprint" | "dbg" => self
                 .error(span, format!("`{name}!` in a kernel: a thread prints whole lines, with `println!`")),
             "vec" => match Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone()) {
@@ -91,7 +112,7 @@ impl Rewriter {
                     }
                 }
             },
-            // Others are the host's business: `panic!` ends the description, `matches!` and `format!` work on plain values.
+            // Others are the host's business: `matches!` and `format!` work on plain values.
             _ => quote!(#mac),
         }
     }

@@ -41,6 +41,16 @@ impl Rewriter {
             let code = rename(code, &handle);
             return quote_spanned!(span=> { let mut #handle = __tw::Loop::once(); #code #handle.end(); });
         }
+        if matches!(&*w.cond, Expr::Lit(l) if matches!(&l.lit, syn::Lit::Bool(b) if b.value)) {
+            // Rust's `loop` under another name.
+            let (handle, body) =
+                self.in_loop(w.label.as_ref(), None, false, true, |r| r.block(&w.body, Want::Nothing));
+            return quote_spanned!(span=> {
+                let mut #handle = __tw::Loop::repeat();
+                #body
+                #handle.end();
+            });
+        }
         let mut condition = TokenStream::new();
         let (handle, body) = self.in_loop(w.label.as_ref(), None, false, false, |r| {
             condition = r.expr(&w.cond);

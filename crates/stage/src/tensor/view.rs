@@ -78,8 +78,16 @@ impl<T: Element, const RANK: usize, M> TileTensor<T, RANK, M> {
         let extents = std::array::from_fn(|d| {
             let (start, end) = ranges[d];
             let known = |v: Val<usize>| v.known(location).and_then(|c| c.as_int()).map(|n| n as usize);
+            if let (Some(a), Some(b)) = (known(start), known(end))
+                && a > b
+            {
+                recorder::fail(
+                    location,
+                    format!("slice {a}..{b} of dimension {d}: it ends before it starts"),
+                );
+            }
             if let (Some(a), Some(b), Dim::Known(n)) = (known(start), known(end), self.extents[d]) {
-                if a > b || b > n {
+                if b > n {
                     recorder::fail(location, format!("slice {a}..{b} of dimension {d}, whose extent is {n}"));
                 }
                 return Dim::Known(b - a);

@@ -117,3 +117,80 @@ fn faults_are_counted_and_reported_once() {
         Ok(())
     });
 }
+
+#[kernel]
+fn panics(out: &mut TileTensor<u32, 1>, limit: usize) {
+    let tid = thread_idx().x;
+    let kind = match tid % 3 {
+        0 => 10,
+        1 => 20,
+        2 => 30,
+        _ => unreachable!(),
+    };
+    if tid > limit {
+        panic!("thread {tid} is above {limit}");
+    }
+    out[tid] = kind;
+}
+
+#[test]
+fn a_panic_is_a_failed_assertion_of_the_threads_that_get_there() {
+    each_device(|ctx| {
+        let mut out = zeros(ctx, 6)?;
+        ctx.enqueue_function(panics(&mut out, 5), grid_dim(1), block_dim(6))?;
+        assert_eq!(out.to_host()?, [10, 20, 30, 10, 20, 30]);
+
+        out.enqueue_fill(0)?;
+        ctx.enqueue_function(panics(&mut out, 3), grid_dim(1), block_dim(6))?;
+        let report = fault(ctx);
+        assert_eq!(report.fault.kind.to_string(), "assertion failed: thread 4 is above 3");
+        assert_eq!(report.more, 1);
+        assert_eq!(out.to_host()?, [10, 20, 30, 10, 0, 0]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn results_that_nobody_uses(a: &TileTensor<u32, 1>, zero: u32, which: u32) {
+    if which == 0 {
+        let _ = a[thread_idx().x + 1];
+    } else {
+        let _ = a[0] / zero;
+    }
+}
+
+#[test]
+fn faults_of_unused_results_are_reported() {
+    each_device(|ctx| {
+        let a = vector(ctx, &[1u32, 2, 3])?;
+        ctx.enqueue_function(results_that_nobody_uses(&a, 0, 0), grid_dim(1), block_dim(3))?;
+        let report = fault(ctx);
+        assert!(report.fault.kind.to_string().contains("index 3 is outside"), "{report}");
+        assert_eq!((report.fault.thread, report.more), ([2, 0, 0], 0));
+
+        ctx.enqueue_function(results_that_nobody_uses(&a, 0, 1), grid_dim(1), block_dim(3))?;
+        let report = fault(ctx);
+        assert_eq!((report.fault.kind, report.more), (FaultKind::DivisionByZero, 2));
+        Ok(())
+    });
+}
+
+#[test]
+fn an_assertion_on_simd_values_holds_for_every_lane() {
+    each_device(|ctx| {
+        let a = vector(ctx, &[1.0f32, 2.0, 3.0, 4.0, 5.0])?;
+        let mut out = zeros::<f32>(ctx, 5)?;
+        for (limit, fine) in [(6.0f32, true), (4.0, false)] {
+            let body = tilewise::kernel!([mut out, a, limit] |[i]| {
+                assert!(a[i] < limit, "above the limit");
+                out[i] = a[i];
+            });
+            elementwise(ctx, 4, [5], body)?;
+            match fine {
+                true => assert_eq!(out.to_host()?, [1.0, 2.0, 3.0, 4.0, 5.0]),
+                false => assert_eq!(fault(ctx).fault.kind.to_string(), "assertion failed: above the limit"),
+            }
+        }
+        Ok(())
+    });
+}

@@ -26,6 +26,19 @@ same_as_rust! {
     }
     for [1, 24, 35, 72];
 
+    #[allow(while_true)]
+    fn while_true(x: u32) -> u32 {
+        let mut n = 0;
+        while true {
+            n += x;
+            if n > 100 {
+                break;
+            }
+        }
+        n
+    }
+    for [1, 7, 200];
+
     fn loop_with_a_value(x: i32) -> i32 {
         let mut k = x;
         let found = loop {
