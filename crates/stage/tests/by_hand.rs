@@ -1,4 +1,6 @@
 //! The words of a kernel, used as the macros use them.
+#![allow(clippy::needless_ifs, clippy::needless_borrow, reason = "the macros write it so")]
+
 use tilewise_ir::{ParamId, ParamKind, Scalar};
 use tilewise_layout::row_major;
 use tilewise_stage::compare::{CompareHost as _, CompareLeft as _, Sides};
@@ -95,5 +97,6 @@ fn dot_product() {
         output.write_index(0, v);
     })
     .unwrap();
-    println!("{kernel}");
+    tilewise_ir::verify::verify(&kernel).unwrap();
+    assert_eq!(kernel.allocs[0].len, TPB as u64);
 }
