@@ -313,7 +313,7 @@ enum Kind {
 }
 
 /// How many rounds of a loop may be described one by one.
-const MAX_PLAIN_ROUNDS: u64 = 1 << 20;
+const MAX_PLAIN_ROUNDS: u64 = 1 << 16;
 
 impl Loop {
     #[track_caller]

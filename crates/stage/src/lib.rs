@@ -43,6 +43,7 @@ pub use math::{max, min, select};
 pub use pattern::vectorize;
 pub use recorder::{StageError, let_name, record};
 pub use staged::{DeviceType, Stage, StageAs, StagedValue};
+pub use tensor::atomic::AtomicCell;
 pub use tensor::memory::{AddressSpace, stack_allocation};
 pub use tensor::{Immut, LayoutTensor, Mut, TileTensor};
 pub use val::Val;

@@ -40,9 +40,9 @@ pub mod prelude {
     pub use tilewise_macros::{device, kernel};
     pub use tilewise_runtime::*;
     pub use tilewise_stage::{
-        AddressSpace, Atomic, Bits, Element, Float, Immut, Int, LayoutTensor, Mut, Num, Ordering, Scope,
-        Signed, TileTensor, Val, barrier, block_idx, comptime, fence, max, min, select, stack_allocation,
-        thread_idx, vectorize,
+        AddressSpace, Atomic, AtomicCell, Bits, Element, Float, Immut, Int, LayoutTensor, Mut, Num, Ordering,
+        Scope, Signed, TileTensor, Val, barrier, block_idx, comptime, fence, max, min, select,
+        stack_allocation, thread_idx, vectorize,
     };
 }
 
