@@ -8,7 +8,7 @@
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use tilewise_ir::{BinaryOp, Block, CompareOp, Const, Label, Op, Type};
+use tilewise_ir::{BinaryOp, Block, CompareOp, Label, Op, Type};
 
 use crate::element::{Element, Int};
 use crate::recorder::{self, Raw};
@@ -684,11 +684,4 @@ impl Drop for Call {
     fn drop(&mut self) {
         recorder::leave_call();
     }
-}
-
-/// A constant of the kernel, for a value whose type is a parameter.
-#[track_caller]
-pub fn constant<T: Element>(value: T) -> Val<T> {
-    let value: Const = value.to_const();
-    Val::from_raw(recorder::constant(Location::caller(), value))
 }

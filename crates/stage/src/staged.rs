@@ -249,8 +249,6 @@ impl<A: Stage, const N: usize> Stage for [A; N] {
 
     #[track_caller]
     fn stage(self) -> Self::Staged {
-        let location = Location::caller();
-        let _ = location;
         self.map(Stage::stage)
     }
 }

@@ -264,19 +264,32 @@ impl<T: Element, const RANK: usize> DeviceTensor<T, RANK> {
     /// The tensor twice, to be written and to be read: for a kernel that takes output and input as two parameters and
     /// is meant to work in place. The kernel is told that the two share their elements.
     ///
-    /// ```no_run
-    /// # use tilewise_runtime::*;
-    /// # fn scan<'k>(
-    /// #     out: impl TensorArgMut<'k, tilewise_stage::TileTensor<f32, 1>>,
-    /// #     input: impl TensorArg<'k, tilewise_stage::TileTensor<f32, 1>>,
-    /// # ) -> Launch<'k> { unimplemented!() }
-    /// # fn main() -> Result<()> {
-    /// # let ctx = DeviceContext::new()?;
-    /// # let mut a = ctx.zeros::<f32, 1>(tilewise_layout::row_major([8]))?;
+    /// ```
+    /// use tilewise_layout::row_major;
+    /// use tilewise_runtime::*;
+    /// use tilewise_stage::{TileTensor, thread_idx};
+    ///
+    /// // What `#[kernel] fn negate(out: &mut TileTensor<f32, 1>, input: &TileTensor<f32, 1>)` makes.
+    /// fn negate<'k>(
+    ///     out: impl TensorArgMut<'k, TileTensor<f32, 1>>,
+    ///     input: impl TensorArg<'k, TileTensor<f32, 1>>,
+    /// ) -> Launch<'k> {
+    ///     let mut builder = LaunchBuilder::new("negate");
+    ///     let out = builder.tensor_mut::<TileTensor<f32, 1>, _>("out", out);
+    ///     let input = builder.tensor::<TileTensor<f32, 1>, _>("input", input);
+    ///     builder.describe(move || {
+    ///         let (out, input): (TileTensor<f32, 1>, TileTensor<f32, 1>) = (out.bind(), input.bind());
+    ///         let i = thread_idx().x;
+    ///         out.store(i, -input.load(i, 1));
+    ///     })
+    /// }
+    ///
+    /// let ctx = DeviceContext::new()?;
+    /// let mut a = ctx.tensor_from_slice(row_major([3]), &[1.0, 2.0, 3.0])?;
     /// let (out, input) = a.in_out();
-    /// ctx.enqueue_function(scan(out, input), grid_dim(1), block_dim(8))?;
-    /// # Ok(())
-    /// # }
+    /// ctx.enqueue_function(negate(out, input), grid_dim(1), block_dim(3))?;
+    /// assert_eq!(a.to_host()?, [-1.0, -2.0, -3.0]);
+    /// # Ok::<(), Error>(())
     /// ```
     pub fn in_out(&mut self) -> (TensorViewMut<'_, T, RANK>, TensorView<'_, T, RANK>) {
         let region = Region { aliased: true, ..self.region() };
