@@ -102,7 +102,7 @@ fn a_body_that_returns_early_leaves_no_element_undone() -> Result<()> {
     let mut builder = LaunchBuilder::new("early");
     let to = builder.capture_mut("output", &mut output);
     let body = builder.describe_index(move |width, [i]| {
-        let one = tilewise_stage::control::constant(1).splat(width);
+        let one = tilewise_stage::Stage::stage(1).splat(width);
         to.bind().store(i, one);
         tilewise_stage::control::exit_thread();
     });
