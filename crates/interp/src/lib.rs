@@ -29,7 +29,6 @@
 //! | `vector`, `lane`, `half_float` | arithmetic, as loops over lanes that become vector code |
 //! | `machine` | a block that runs: groups of threads, memory, barriers, faults |
 //! | `schedule` | blocks on cores: which runs when, and which waits for which |
-//! | `print` | lines and messages |
 //!
 //! Values that all threads share are computed once, not once a thread. Each operation on the others is one loop over
 //! the lanes of a block. `cargo run --release -p tilewise-interp --example throughput` compares it with plain loops.
@@ -43,7 +42,6 @@ mod half_float;
 mod lane;
 mod launch;
 mod machine;
-mod print;
 mod program;
 mod schedule;
 mod vector;

@@ -4,12 +4,14 @@
 //! rewrite it, backends and the interpreter read it. It prints as text and the text parses back.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod build;
 pub mod eval;
 pub mod fault;
 pub mod kernel;
 pub mod op;
 pub mod pass;
+pub mod print;
 pub mod span;
 pub mod text;
 pub mod types;

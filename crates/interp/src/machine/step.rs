@@ -1,6 +1,6 @@
 //! The interpreter loop: instructions of the active threads, one by one.
 
-use tilewise_ir::{Const, FaultKind, Scalar, Span};
+use tilewise_ir::{Const, FaultKind, Scalar, Span, print};
 
 use super::elements::{Atomics, Global, Plain, Shared};
 use super::memory::{self, Addresses, Context};
@@ -9,7 +9,6 @@ use super::{Machine, PATIENCE, Status, atomic};
 use crate::code::{Instr, Memory};
 use crate::column::{CHUNK, Cell, Chunk, MAX_CHUNKS, Reg, Source};
 use crate::lane::Int;
-use crate::print;
 use crate::vector::{BoundsCheck, Compute, Shape};
 
 impl Machine<'_> {

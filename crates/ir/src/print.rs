@@ -2,10 +2,18 @@
 
 use std::fmt::Write;
 
-use tilewise_ir::{Align, Const, Format, FormatSpec, Piece, Scalar, Style};
+use crate::op::{Align, Format, FormatSpec, Piece, Style};
+use crate::types::{Const, Scalar};
 
 /// The text of a format with its arguments, each given by its components. A vector shows as a list.
-pub(crate) fn format(format: &Format, args: &[Vec<Const>]) -> String {
+///
+/// ```
+/// use tilewise_ir::{Const, Format, FormatSpec, Piece, print};
+///
+/// let pieces = vec![Piece::Text("i = ".to_owned()), Piece::Arg(FormatSpec::default())];
+/// assert_eq!(print::format(&Format { pieces }, &[vec![Const::index(7)]]), "i = 7");
+/// ```
+pub fn format(format: &Format, args: &[Vec<Const>]) -> String {
     let mut text = String::new();
     let mut args = args.iter();
     for piece in &format.pieces {
