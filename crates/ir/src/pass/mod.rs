@@ -38,6 +38,10 @@
 //! memory that nobody has written. No pass adds a fault; one may drop a fault of an operation whose result is not used,
 //! and may report the same fault at the first of two equal operations only.
 //!
+//! # Lowerings
+//!
+//! [`lower`] has what a backend runs after these lists, for operations that its device has not.
+//!
 //! # For writers of passes
 //!
 //! [`rewrite`] substitutes values and copies blocks, [`uses`] counts and collects, [`slots`] removes results and
@@ -54,6 +58,7 @@ pub mod cse;
 pub mod dce;
 pub mod effects;
 pub mod licm;
+pub mod lower;
 pub mod promote;
 pub mod rewrite;
 pub mod simplify;

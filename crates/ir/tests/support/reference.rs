@@ -53,6 +53,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Whether an optimiser may drop it, if the result of the operation is not used.
+    #[allow(dead_code, reason = "for the tests of passes")]
     pub(crate) fn may_vanish(self) -> bool {
         matches!(self, Fault::Read(_) | Fault::Division(_))
     }
@@ -76,8 +77,32 @@ pub(crate) struct Outcome {
 /// # Panics
 ///
 /// If the kernel is wrong: an access outside its memory that no bounds caught, or what the verifier forbids.
+#[allow(dead_code, reason = "the tests of facts observe every run")]
 pub(crate) fn run(kernel: &Kernel, launch: &Launch) -> Option<Outcome> {
+    run_observed(kernel, launch, &mut Unobserved)
+}
+
+/// Sees what a thread does, and may change the values that it computes.
+pub(crate) trait Observer {
+    /// A value gets these lanes.
+    fn value(&mut self, value: Value, lanes: &mut [u64]);
+    /// An operation without blocks is about to be done, on these operands.
+    fn operation(&mut self, inst: &Inst, operands: &dyn Fn(usize) -> Vec<u64>);
+}
+
+/// Nobody looks.
+#[allow(dead_code, reason = "for `run`")]
+struct Unobserved;
+
+impl Observer for Unobserved {
+    fn value(&mut self, _: Value, _: &mut [u64]) {}
+    fn operation(&mut self, _: &Inst, _: &dyn Fn(usize) -> Vec<u64>) {}
+}
+
+/// [`run`], with an observer.
+pub(crate) fn run_observed(kernel: &Kernel, launch: &Launch, observer: &mut dyn Observer) -> Option<Outcome> {
     let mut thread = Thread {
+        observer,
         kernel,
         launch,
         values: vec![Vec::new(); kernel.values.len()],
@@ -115,6 +140,7 @@ enum Exit {
 }
 
 struct Thread<'k> {
+    observer: &'k mut dyn Observer,
     kernel: &'k Kernel,
     launch: &'k Launch,
     values: Vec<Vec<u64>>,
@@ -175,8 +201,8 @@ impl Thread<'_> {
     fn repeat(&mut self, inst: &Inst, label: Label) -> Exit {
         let mut carried = self.args(inst);
         loop {
-            for (param, value) in inst.blocks[0].params.iter().zip(carried) {
-                self.values[param.0 as usize] = value;
+            for (&param, value) in inst.blocks[0].params.iter().zip(carried) {
+                self.set(param, value);
             }
             match self.block(&inst.blocks[0]) {
                 Exit::Continue(target, values) if target == label => carried = values,
@@ -196,8 +222,8 @@ impl Thread<'_> {
         let mut i = lo;
         while i < hi {
             let counter = vec![tilewise_ir::Const::int(scalar, i).bits];
-            for (param, value) in inst.blocks[0].params.iter().zip(std::iter::once(counter).chain(carried)) {
-                self.values[param.0 as usize] = value;
+            for (&param, value) in inst.blocks[0].params.iter().zip(std::iter::once(counter).chain(carried)) {
+                self.set(param, value);
             }
             match self.block(&inst.blocks[0]) {
                 Exit::Continue(target, values) if target == label => carried = values,
@@ -227,11 +253,18 @@ impl Thread<'_> {
         assert_eq!(inst.results.len(), values.len());
         for (&result, value) in inst.results.iter().zip(values) {
             assert_eq!(value.len(), usize::from(self.kernel.ty(result).lanes));
-            self.values[result.0 as usize] = value;
+            self.set(result, value);
         }
     }
 
+    fn set(&mut self, value: Value, mut lanes: Vec<u64>) {
+        self.observer.value(value, &mut lanes);
+        self.values[value.0 as usize] = lanes;
+    }
+
     fn inst(&mut self, inst: &Inst) {
+        let (values, operand) = (&self.values, |n: usize| inst.args[n].0 as usize);
+        self.observer.operation(inst, &|n| values[operand(n)].clone());
         if inst.op.access().is_some() {
             return self.access(inst);
         }

@@ -1,0 +1,22 @@
+//! Analyses: what is known of a kernel without running it. They read the kernel and change nothing.
+//!
+//! [`facts`] is what backends for GPUs ask: with the numbers of a launch, which bounds always hold, which accesses are
+//! aligned, which indices fit 32 bits. It rests on [`ranges`], a walk over the kernel with a [`Range`] for each integer
+//! value: [`transfer`] is what operations do to ranges.
+
+mod accesses;
+mod condition;
+mod demand;
+mod difference;
+pub mod facts;
+mod knowledge;
+pub mod range;
+pub mod ranges;
+pub mod residue;
+mod rounds;
+pub mod transfer;
+
+pub use facts::{AccessFacts, ArgNumbers, Facts, LaunchNumbers, analyze};
+pub use range::Range;
+pub use ranges::Ranges;
+pub use residue::Residue;

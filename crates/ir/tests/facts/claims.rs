@@ -1,0 +1,178 @@
+//! What [`Facts`] and [`Ranges`] claim, held against a thread that runs.
+
+use crate::support::reference::{self, Arg, Launch, Observer, Outcome};
+use std::collections::HashMap;
+use tilewise_ir::analysis::facts::is_integer_division;
+use tilewise_ir::analysis::{ArgNumbers, Facts, LaunchNumbers, Ranges, analyze};
+use tilewise_ir::{Const, Inst, Kernel, MemRef, Op, ParamKind, Type, Value};
+
+/// The numbers of a launch of the reference evaluator, whose tensors are aligned to so many bytes.
+pub(crate) fn numbers(kernel: &Kernel, launch: &Launch, align: u32) -> LaunchNumbers {
+    let args = kernel.params.iter().zip(&launch.args).map(|(param, arg)| match (&param.kind, arg) {
+        (&ParamKind::Scalar(scalar), &Arg::Scalar(bits)) => ArgNumbers::Scalar(Const { scalar, bits }),
+        (_, Arg::Tensor(_, extents)) => ArgNumbers::Tensor {
+            extents: extents.iter().copied().collect(),
+            strides: (0..extents.len()).map(|dim| extents[dim + 1..].iter().product()).collect(),
+            align,
+        },
+        _ => panic!("a tensor is no scalar"),
+    });
+    LaunchNumbers { grid: [16; 3], block: [8; 3], args: args.collect() }
+}
+
+/// How much has been claimed and could be checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Claims {
+    pub(crate) bounds: u64,
+    pub(crate) proved: u64,
+    pub(crate) failed: u64,
+    pub(crate) indices: u64,
+    pub(crate) narrow: u64,
+    pub(crate) narrow_by_use: u64,
+    pub(crate) divisors: u64,
+    pub(crate) nonzero: u64,
+}
+
+/// Runs a thread and checks all claims.
+pub(crate) fn check(kernel: &Kernel, launch: &Launch, align: u32, claims: &mut Claims) {
+    let numbers = numbers(kernel, launch, align);
+    let facts = analyze(kernel, &numbers);
+    let ranges = Ranges::of_launch(kernel, &numbers);
+    assert_eq!(facts.block, Some(numbers.block));
+    let mut judge =
+        Judge { kernel, facts: &facts, ranges: &ranges, numbering: numbering(kernel), align, claims };
+    let Some(expected) = reference::run_observed(kernel, launch, &mut judge) else { return };
+    let halved = reference::run_observed(kernel, launch, &mut Halves { kernel, facts: &facts });
+    if halved.as_ref().is_none_or(|halved| !is_same(&expected, halved)) {
+        panic!(
+            "32 bits are not enough\n{}\nnarrow: {:?}\n{launch:?}\n{expected:?}\nbut with 32 bits\n{halved:?}",
+            kernel.with_spans(),
+            values(&facts),
+        );
+    }
+}
+
+fn is_same(a: &Outcome, b: &Outcome) -> bool {
+    a.buffers == b.buffers && a.printed == b.printed && a.faults == b.faults
+}
+
+fn values(facts: &Facts) -> Vec<usize> {
+    facts.narrow.iter().enumerate().filter(|(_, narrow)| **narrow).map(|(value, _)| value).collect()
+}
+
+/// The numbers of accesses and divisions, by the place of the operation in memory.
+fn numbering(kernel: &Kernel) -> HashMap<*const Inst, usize> {
+    let (mut accesses, mut divisions) = (0, 0);
+    let mut numbers = HashMap::new();
+    kernel.body.visit(&mut |inst| {
+        let next = if inst.op.access().is_some() {
+            &mut accesses
+        } else if is_integer_division(kernel, inst) {
+            &mut divisions
+        } else {
+            return;
+        };
+        numbers.insert(std::ptr::from_ref(inst), *next);
+        *next += 1;
+    });
+    numbers
+}
+
+/// Checks claims as the thread runs.
+struct Judge<'a> {
+    kernel: &'a Kernel,
+    facts: &'a Facts,
+    ranges: &'a Ranges,
+    numbering: HashMap<*const Inst, usize>,
+    align: u32,
+    claims: &'a mut Claims,
+}
+
+impl Judge<'_> {
+    fn fail(&self, what: &str) -> ! {
+        panic!("{what}\n{}", self.kernel.with_spans())
+    }
+
+    fn access(&mut self, inst: &Inst, operands: &dyn Fn(usize) -> Vec<u64>) {
+        let (Some(access), Some(values)) = (inst.op.access(), inst.op.access_args()) else { return };
+        let facts = self.facts.accesses[self.numbering[&std::ptr::from_ref(inst)]];
+        let element = self.kernel.mem_elem(access.mem).expect("memory");
+        let accessed = match inst.op {
+            Op::Store(_) | Op::AtomicStore(..) => self.kernel.ty(inst.args[1]),
+            _ => self.kernel.ty(inst.results[0]),
+        };
+        for (n, &dim) in access.bounds.iter().enumerate() {
+            let [index, extent] = [0, 1].map(|i| u128::from(operands(values + 2 * n + i)[0]));
+            let is_along = dim == access.lane_dim && element.lanes == 1;
+            let last = if is_along { u128::from(accessed.lanes) - 1 } else { 0 };
+            let holds = index + last < extent;
+            let claimed = facts.in_bounds >> n & 1 == 1;
+            if claimed && !holds {
+                self.fail(&format!("{index} + {last} < {extent} is claimed at {:?}", inst.span));
+            }
+            self.claims.bounds += 1;
+            self.claims.proved += u64::from(claimed);
+            self.claims.failed += u64::from(!holds);
+        }
+        let start = match access.mem {
+            MemRef::Param(_) => u64::from(self.align),
+            MemRef::Alloc(_) => 16,
+        };
+        let address = operands(0)[0].wrapping_mul(element.size() as u64).wrapping_add(start);
+        if !facts.align.is_power_of_two() || !address.is_multiple_of(facts.align.into()) {
+            self.fail(&format!("{address} is claimed to be aligned to {} at {:?}", facts.align, inst.span));
+        }
+    }
+}
+
+impl Observer for Judge<'_> {
+    fn value(&mut self, value: Value, lanes: &mut [u64]) {
+        let ty = self.kernel.ty(value);
+        if ty.scalar.is_float() {
+            return;
+        }
+        let Some(range) = self.ranges.of(value) else { self.fail(&format!("{value:?} is reached")) };
+        for &bits in &*lanes {
+            let number = Const { scalar: ty.scalar, bits }.as_int().expect("an integer");
+            if !range.contains(number) {
+                self.fail(&format!("{value:?} is {number}, but claimed to be in {range:?}"));
+            }
+        }
+        if ty == Type::INDEX {
+            self.claims.indices += 1;
+            self.claims.narrow += u64::from(self.facts.is_narrow(value));
+            self.claims.narrow_by_use += u64::from(self.facts.is_narrow(value) && lanes[0] >> 32 != 0);
+        } else if self.facts.is_narrow(value) {
+            self.fail(&format!("{value:?} is no index"));
+        }
+    }
+
+    fn operation(&mut self, inst: &Inst, operands: &dyn Fn(usize) -> Vec<u64>) {
+        self.access(inst, operands);
+        if is_integer_division(self.kernel, inst) {
+            let claimed = self.facts.divisors[self.numbering[&std::ptr::from_ref(inst)]];
+            self.claims.divisors += 1;
+            self.claims.nonzero += u64::from(claimed);
+            if claimed && operands(1).contains(&0) {
+                self.fail(&format!("the divisor is claimed not to be zero at {:?}", inst.span));
+            }
+        }
+    }
+}
+
+/// Keeps the lower halves of narrow values only.
+struct Halves<'a> {
+    kernel: &'a Kernel,
+    facts: &'a Facts,
+}
+
+impl Observer for Halves<'_> {
+    fn value(&mut self, value: Value, lanes: &mut [u64]) {
+        if self.facts.is_narrow(value) {
+            assert_eq!(self.kernel.ty(value), Type::INDEX);
+            lanes[0] &= u64::from(u32::MAX);
+        }
+    }
+
+    fn operation(&mut self, _: &Inst, _: &dyn Fn(usize) -> Vec<u64>) {}
+}
