@@ -30,7 +30,11 @@ pub struct Builder {
 impl Builder {
     /// An empty kernel with its body open.
     pub fn new(name: impl Into<String>) -> Builder {
-        Builder { kernel: Kernel::new(name), open: vec![Block::default()], span: Span::NONE }
+        // Room for a small kernel, which is described at each launch: growing step by step costs more than the rest.
+        let mut kernel = Kernel::new(name);
+        kernel.values.reserve(64);
+        let body = Block { params: Vec::new(), insts: Vec::with_capacity(32) };
+        Builder { kernel, open: vec![body], span: Span::NONE }
     }
 
     /// The kernel so far: parameters, allocations and types are there, open blocks are not.

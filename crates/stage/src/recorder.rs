@@ -51,6 +51,8 @@ pub(crate) struct Recorder {
     pub(crate) conditional: u32,
     /// Indices whose lanes count up by one, and their first lanes.
     pub(crate) ramps: Vec<(Raw, Raw)>,
+    /// The position that operations get now.
+    location: Option<&'static Location<'static>>,
     session: u32,
 }
 
@@ -95,6 +97,7 @@ pub fn record(
         device_depth: 0,
         conditional: 0,
         ramps: Vec::new(),
+        location: None,
         session: SESSIONS.fetch_add(1, Ordering::Relaxed),
     };
     RECORDER.with_borrow_mut(|current| match current {
@@ -138,7 +141,11 @@ pub(crate) fn fail(location: &'static Location<'static>, message: impl Into<Stri
 pub(crate) fn with<R>(location: &'static Location<'static>, f: impl FnOnce(&mut Recorder) -> R) -> R {
     let result = RECORDER.with_borrow_mut(|recorder| {
         let recorder = recorder.as_mut()?;
-        recorder.builder.set_location(location.file(), location.line(), location.column());
+        // Most words of an expression come from one place, and looking it up costs more than recording the word.
+        if !recorder.location.is_some_and(|last| std::ptr::eq(last, location)) {
+            recorder.location = Some(location);
+            recorder.builder.set_location(location.file(), location.line(), location.column());
+        }
         Some(f(recorder))
     });
     match result {
