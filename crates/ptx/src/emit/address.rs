@@ -1,0 +1,301 @@
+//! Addresses: where in which memory an access is, with as much as possible in the displacement of the instruction.
+//!
+//! An offset is taken apart into a sum of values times constants, and a constant. Accesses that differ in the
+//! constant alone share the register of the sum. In shared and local memory that is always right, because addresses
+//! there are computed modulo 2^32, and so it is with offsets of 64 bits. With narrow offsets in global memory it is
+//! right only where no sum wraps, which has to be known.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+use tilewise_ir::{BinaryOp, MemRef, Op, Scalar, Space, Value};
+
+use super::code::{Class, Operand, Reg};
+use super::memo::Key;
+use super::{Emitter, asm};
+
+/// How many operations deep an offset is taken apart.
+const DEPTH: usize = 6;
+
+/// An address: in a register or of a variable, and bytes to add.
+#[derive(Clone, Debug)]
+pub(super) struct Address {
+    base: String,
+    bytes: i64,
+    /// The register of the whole, without the bytes to add, if there is one.
+    reg: Option<Reg>,
+    pub(super) space: &'static str,
+}
+
+impl Address {
+    /// As many bytes further.
+    pub(super) fn plus(&self, bytes: usize) -> Address {
+        Address { bytes: self.bytes + bytes as i64, ..self.clone() }
+    }
+
+    /// A power of two that divides it, at least 1: of a place in a variable it is known.
+    pub(super) fn known_alignment(&self) -> usize {
+        match self.reg {
+            Some(_) => 1,
+            None => 1 << self.bytes.trailing_zeros().min(4),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bytes {
+            0 => write!(f, "[{}]", self.base),
+            bytes => write!(f, "[{}+{bytes}]", self.base),
+        }
+    }
+}
+
+/// A sum of values times factors, and a constant; modulo 2^64.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    terms: SmallVec<[(Value, u64); 2]>,
+    constant: u64,
+}
+
+impl Emitter<'_> {
+    /// The address of element `offset`, whose elements have `size` bytes.
+    pub(super) fn address(&mut self, mem: MemRef, offset: Value, size: usize) -> Address {
+        match mem {
+            MemRef::Param(param) => {
+                let base = self.data(param);
+                self.global_address(mem, base, offset, size as u64)
+            }
+            MemRef::Alloc(alloc) => {
+                let space = match self.kernel.allocs[alloc.0 as usize].space {
+                    Space::Shared => "shared",
+                    Space::Local => "local",
+                };
+                let (symbol, start, bytes) = self.memory.place(alloc);
+                self.own_address(mem, space, symbol, start, bytes, offset, size as u64)
+            }
+        }
+    }
+
+    // ---- sums ----
+
+    fn sum(&self, offset: Value) -> Sum {
+        let mut sum = Sum::default();
+        self.add_to_sum(&mut sum, offset, 1, DEPTH);
+        sum.terms.sort_unstable();
+        sum.terms.dedup_by(|b, a| {
+            let same = a.0 == b.0;
+            if same {
+                a.1 = a.1.wrapping_add(b.1);
+            }
+            same
+        });
+        sum.terms.retain(|&mut (_, factor)| factor != 0);
+        sum
+    }
+
+    fn add_to_sum(&self, sum: &mut Sum, value: Value, factor: u64, depth: usize) {
+        if let Some(constant) = self.constant(value, 0) {
+            sum.constant = sum.constant.wrapping_add(constant.bits.wrapping_mul(factor));
+            return;
+        }
+        if !self.has_constant(value, depth) {
+            sum.terms.push((value, factor));
+            return;
+        }
+        let Some(inst) = self.plan.inst(value) else { return };
+        let (a, b) = (inst.args[0], inst.args[1]);
+        match inst.op {
+            Op::Binary(BinaryOp::Add) => {
+                self.add_to_sum(sum, a, factor, depth - 1);
+                self.add_to_sum(sum, b, factor, depth - 1);
+            }
+            Op::Binary(BinaryOp::Sub) => {
+                self.add_to_sum(sum, a, factor, depth - 1);
+                self.add_to_sum(sum, b, factor.wrapping_neg(), depth - 1);
+            }
+            _ => {
+                if let Some((value, by)) = self.scaled(value) {
+                    self.add_to_sum(sum, value, factor.wrapping_mul(by), depth - 1);
+                }
+            }
+        }
+    }
+
+    /// Whether a value is a sum with a constant in it, times constants, or a sum of such.
+    fn has_constant(&self, value: Value, depth: usize) -> bool {
+        if depth == 0 {
+            return false;
+        }
+        match self.plan.inst(value).map(|inst| (&inst.op, &inst.args)) {
+            Some((Op::Binary(BinaryOp::Add | BinaryOp::Sub), args)) => {
+                args.iter().any(|&arg| self.constant(arg, 0).is_some() || self.has_constant(arg, depth - 1))
+            }
+            Some(_) => self.scaled(value).is_some_and(|(value, _)| self.has_constant(value, depth - 1)),
+            None => false,
+        }
+    }
+
+    /// A value and the constant that it is multiplied by.
+    fn scaled(&self, value: Value) -> Option<(Value, u64)> {
+        let inst = self.plan.inst(value)?;
+        let constant = |n: usize| self.constant(inst.args[n], 0).map(|constant| constant.bits);
+        match inst.op {
+            Op::Binary(BinaryOp::Mul) => match (constant(0), constant(1)) {
+                (_, Some(by)) => Some((inst.args[0], by)),
+                (Some(by), _) => Some((inst.args[1], by)),
+                (None, None) => None,
+            },
+            Op::Binary(BinaryOp::Shl) => Some((inst.args[0], 1 << (constant(1)? & 63))),
+            _ => None,
+        }
+    }
+
+    // ---- global memory ----
+
+    fn global_address(&mut self, mem: MemRef, base: Reg, offset: Value, size: u64) -> Address {
+        let mut sum = self.sum(offset);
+        let narrow = self.lanes(offset).first().is_none_or(|lane| lane.is_narrow()) || self.is_narrow(offset);
+        let exact = self.plan.bound(offset).is_some_and(|bound| bound <= u32::MAX.into());
+        let constant = (sum.constant as i64).checked_mul(size as i64).filter(|&c| i32::try_from(c).is_ok());
+        let is_split = sum.terms.len() != 1 || sum.constant != 0;
+        if is_split && (constant.is_none() || narrow && !exact) {
+            sum = Sum { terms: [(offset, 1)].into_iter().collect(), constant: 0 };
+        }
+        let bytes = (sum.constant as i64).wrapping_mul(size as i64);
+        let reg = if sum.terms.is_empty() {
+            base
+        } else {
+            let key = Key::Address(mem, scaled_terms(&sum, size));
+            self.remembered(key, |emitter| match narrow {
+                true => emitter.narrow_sum(base, &sum, size),
+                false => emitter.wide_sum(base, &sum, size),
+            })
+        };
+        Address { base: reg.to_string(), bytes, reg: Some(reg), space: "global" }
+    }
+
+    /// `base` plus a sum that needs 32 bits, times `size`.
+    fn narrow_sum(&mut self, base: Reg, sum: &Sum, size: u64) -> Reg {
+        let (first, by) = sum.terms[0];
+        let first = self.low(first, 0);
+        let mut factor = size;
+        let index = if sum.terms.len() == 1 && u32::try_from(by * size).is_ok() {
+            factor = by * size;
+            first
+        } else {
+            let mut total = self.times(first, by);
+            for &(value, by) in &sum.terms[1..] {
+                let (value, next) = (self.low(value, 0), self.reg(Class::B32));
+                asm!(self, "mad.lo.u32 {next}, {value}, {}, {total}", Operand::u32(by as u32));
+                total = next.into();
+            }
+            total
+        };
+        self.plus_wide(base, index, factor)
+    }
+
+    /// `base` plus 32 bits times a factor. Of these two instructions the assembler makes one; of the one that PTX has
+    /// for both it makes two.
+    fn plus_wide(&mut self, base: Reg, index: Operand, factor: u64) -> Reg {
+        let (index, bytes, result) = (self.in_register(index), self.reg(Class::B64), self.reg(Class::B64));
+        asm!(self, "mul.wide.u32 {bytes}, {index}, {factor}");
+        asm!(self, "add.s64 {result}, {base}, {bytes}");
+        result
+    }
+
+    fn times(&mut self, value: Operand, by: u64) -> Operand {
+        if by == 1 {
+            return value;
+        }
+        self.integer_binary(BinaryOp::Mul, Scalar::U32, value, Operand::u32(by as u32))
+    }
+
+    /// `base` plus a sum of 64 bits, times `size`.
+    fn wide_sum(&mut self, base: Reg, sum: &Sum, size: u64) -> Reg {
+        let mut total = base;
+        for &(value, by) in &sum.terms {
+            let by = by.wrapping_mul(size);
+            let operand = self.operand(value, 0);
+            if operand.is_narrow() && u32::try_from(by).is_ok() {
+                let low = self.low_of(operand);
+                total = self.plus_wide(total, low, by);
+                continue;
+            }
+            let (wide, bytes, next) = (self.wide_of(operand), self.reg(Class::B64), self.reg(Class::B64));
+            match by.is_power_of_two() {
+                true => asm!(self, "shl.b64 {bytes}, {wide}, {}", by.trailing_zeros()),
+                false => asm!(self, "mul.lo.s64 {bytes}, {wide}, {}", Operand::u64(by)),
+            }
+            asm!(self, "add.s64 {next}, {total}, {bytes}");
+            total = next;
+        }
+        total
+    }
+
+    // ---- shared and local memory ----
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are what a variable is, and what is looked for in it"
+    )]
+    fn own_address(
+        &mut self,
+        mem: MemRef,
+        space: &'static str,
+        symbol: String,
+        start: u64,
+        len: u64,
+        offset: Value,
+        size: u64,
+    ) -> Address {
+        let sum = self.sum(offset);
+        let bytes = start.wrapping_add(sum.constant.wrapping_mul(size)) as u32 as i32;
+        if sum.terms.is_empty() && (start as i64..(start + len) as i64).contains(&bytes.into()) {
+            return Address { base: symbol, bytes: bytes.into(), reg: None, space };
+        }
+        let key = Key::Address(mem, scaled_terms(&sum, size));
+        let reg = self.remembered(key, |emitter| {
+            let mut total = emitter.remembered(Key::Address(mem, SmallVec::new()), |emitter| {
+                let reg = emitter.reg(Class::B32);
+                asm!(emitter, "mov.u32 {reg}, {symbol}");
+                reg
+            });
+            for &(value, by) in &sum.terms {
+                let (value, next) = (emitter.low(value, 0), emitter.reg(Class::B32));
+                let by = Operand::u32(by.wrapping_mul(size) as u32);
+                asm!(emitter, "mad.lo.u32 {next}, {value}, {by}, {total}");
+                total = next;
+            }
+            total
+        });
+        Address { base: reg.to_string(), bytes: bytes.into(), reg: Some(reg), space }
+    }
+
+    /// Whether an address is a multiple of `align`, a power of two.
+    pub(super) fn is_aligned(&mut self, address: &Address, align: usize) -> Reg {
+        let mask = align as i64 - 1;
+        let reg = address.reg.unwrap_or_else(|| {
+            let reg = self.reg(Class::B32);
+            asm!(self, "mov.u32 {reg}, {}", address.base);
+            reg
+        });
+        let bits = reg.class.ty();
+        let (rest, aligned) = (self.reg(reg.class), self.reg(Class::Pred));
+        let moved = if address.bytes & mask == 0 {
+            reg
+        } else {
+            let moved = self.reg(reg.class);
+            asm!(self, "add.s{} {moved}, {reg}, {}", bits.trim_start_matches('b'), address.bytes & mask);
+            moved
+        };
+        asm!(self, "and.{bits} {rest}, {moved}, {mask}");
+        asm!(self, "setp.eq.{bits} {aligned}, {rest}, 0");
+        aligned
+    }
+}
+
+/// The terms of a sum of elements, in bytes.
+fn scaled_terms(sum: &Sum, size: u64) -> SmallVec<[(Value, u64); 2]> {
+    sum.terms.iter().map(|&(value, by)| (value, by.wrapping_mul(size))).collect()
+}
