@@ -11,6 +11,7 @@ use tilewise_stage::Element;
 use crate::context::DeviceContext;
 use crate::error::{Result, TensorError};
 use crate::host_buffer::HostBuffer;
+use crate::pinned::{PinnedBuffer, PinnedElement};
 use crate::storage::Storage;
 use crate::tensor::region::Region;
 use crate::tensor::view::{TensorView, TensorViewMut};
@@ -52,7 +53,7 @@ impl<T> DeviceBuffer<T> {
 
 impl<T: Element> DeviceBuffer<T> {
     pub(crate) fn zeroed(ctx: &DeviceContext, len: usize) -> Result<DeviceBuffer<T>> {
-        let storage = Arc::new(Storage::new::<T>(ctx.shared(), len)?);
+        let storage = Arc::new(Storage::new::<T>(ctx, len)?);
         Ok(DeviceBuffer { storage, element: PhantomData })
     }
 
@@ -93,6 +94,19 @@ impl<T: Element> DeviceBuffer<T> {
             return Ok(());
         }
         self.storage.memory().copy_from(source.storage.memory(), len)
+    }
+
+    /// Copies the elements of a buffer in pinned memory of the host, after what was enqueued before. On a GPU the copy goes
+    /// on while the host does something else; [`PinnedBuffer::as_mut_slice`] waits for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`enqueue_copy_from`](DeviceBuffer::enqueue_copy_from).
+    pub fn enqueue_copy_from_pinned(&mut self, source: &PinnedBuffer<T>) -> Result<()>
+    where
+        T: PinnedElement,
+    {
+        source.copy_to(&self.storage)
     }
 
     /// Sets the elements to `values`.

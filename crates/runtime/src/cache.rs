@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use tilewise_ir::{Block, Kernel, pass, verify};
 
 use crate::device::{Device, Executable};
+use crate::dump::Dump;
 use crate::error::{Error, Result};
 
 /// The most kernels that are kept.
@@ -25,6 +26,7 @@ const CAPACITY: usize = 512;
 pub(crate) struct KernelCache {
     entries: Mutex<Entries>,
     compilations: AtomicU64,
+    dump: Option<Dump>,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +48,11 @@ struct Entry {
 }
 
 impl KernelCache {
+    /// No kernels yet; those that get compiled are also written as text if `dump` says where.
+    pub(crate) fn new(dump: Option<Dump>) -> KernelCache {
+        KernelCache { dump, ..KernelCache::default() }
+    }
+
     /// How many kernels have been compiled.
     pub(crate) fn compilations(&self) -> u64 {
         self.compilations.load(Ordering::Relaxed)
@@ -62,7 +69,7 @@ impl KernelCache {
         let entry = self.lock().entry(hash, described, optimize);
         let executable = entry.executable.get_or_init(|| {
             self.compilations.fetch_add(1, Ordering::Relaxed);
-            compile(&entry.described, optimize, device)
+            compile(&entry.described, optimize, device, self.dump.as_ref())
         });
         if executable.is_err() {
             // What failed may work later, when there is more memory.
@@ -118,15 +125,26 @@ impl Entries {
 }
 
 /// From the description to something that runs.
-fn compile(described: &Kernel, optimize: bool, device: &dyn Device) -> Result<Arc<dyn Executable>> {
+fn compile(
+    described: &Kernel,
+    optimize: bool,
+    device: &dyn Device,
+    dump: Option<&Dump>,
+) -> Result<Arc<dyn Executable>> {
     verified(described, described)?;
     let mut kernel = described.clone();
     pass::prepare(&mut kernel);
     if optimize {
         pass::optimize(&mut kernel);
     }
+    if device.lower(&mut kernel) && optimize {
+        pass::optimize(&mut kernel);
+    }
     verified(&kernel, described)?;
-    device.compile(&kernel)
+    if let Some(dump) = dump {
+        dump.write(&kernel)?;
+    }
+    device.compile(kernel)
 }
 
 fn verified(kernel: &Kernel, described: &Kernel) -> Result<()> {

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use crate::cache::KernelCache;
-use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch};
+use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch, Stream};
+use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::launch::Launch;
 use crate::launch::dims::{BlockDim, GridDim};
@@ -34,6 +35,7 @@ use crate::output::{Output, OutputSink};
 #[derive(Clone)]
 pub struct DeviceContext {
     shared: Arc<Shared>,
+    stream: Arc<dyn Stream>,
     optimize: bool,
     threads: Option<NonZeroUsize>,
     output: Output,
@@ -71,6 +73,9 @@ const DEVICE: &str = "TILEWISE_DEVICE";
 /// `0` turns the optimiser off.
 const OPTIMIZER: &str = "TILEWISE_OPT";
 
+/// Names the folder that compiled kernels are written to.
+const DUMP: &str = "TILEWISE_DUMP";
+
 impl DeviceContext {
     /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
     ///
@@ -78,19 +83,26 @@ impl DeviceContext {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchDevice`] or [`Error::DeviceNotBuilt`] if there is no such device, [`Error::Variable`] if
-    /// `TILEWISE_OPT` is neither 0 nor 1.
+    /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
+    /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`] or
+    /// [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` is neither 0 nor 1.
     pub fn new() -> Result<DeviceContext> {
         DeviceContext::from_variables(variable(DEVICE).as_deref(), variable(OPTIMIZER).as_deref())
     }
 
     /// Opens a device by its name, whatever `TILEWISE_DEVICE` is. Letter case plays no part.
     ///
+    /// | name | device |
+    /// | --- | --- |
+    /// | `cpu` | the SIMT interpreter |
+    /// | `nvidia`, `cuda`, `gpu` | the first NVIDIA GPU, with the feature `cuda` |
+    /// | `nvidia:1`, `cuda:1` | the NVIDIA GPU with this number, from 0 |
+    ///
     /// ```
     /// use tilewise_runtime::DeviceContext;
     ///
     /// let error = DeviceContext::open("abacus").unwrap_err();
-    /// assert_eq!(error.to_string(), "there is no device `abacus`; there is `cpu`");
+    /// assert!(error.to_string().starts_with("there is no device `abacus`; there is "));
     /// ```
     ///
     /// # Errors
@@ -109,8 +121,40 @@ impl DeviceContext {
             None => device::open_best()?,
         };
         let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
-        let shared = Arc::new(Shared { number, device, kernels: KernelCache::default() });
-        Ok(DeviceContext { shared, optimize, threads: None, output: Output::default() })
+        let stream = device.create_stream()?;
+        let kernels = KernelCache::new(variable(DUMP).map(Dump::new));
+        let shared = Arc::new(Shared { number, device, kernels });
+        Ok(DeviceContext { shared, stream, optimize, threads: None, output: Output::default() })
+    }
+
+    /// The same context (device, memory, kernels, faults) with a new stream: what is enqueued on the one may overlap with
+    /// what is enqueued on the other.
+    ///
+    /// The order is kept where it matters: work on the same memory happens in the order in which it was enqueued, whatever
+    /// the streams. Streams overlap only where they use different memory. A buffer or tensor is filled and copied on the
+    /// stream of the context that created it. Where an order is wanted that no memory gives,
+    /// [`wait_event`](DeviceContext::wait_event) makes it.
+    ///
+    /// On the CPU device all runs at once, so streams make no difference.
+    ///
+    /// ```
+    /// use tilewise_runtime::DeviceContext;
+    ///
+    /// let ctx = DeviceContext::new()?;
+    /// let copies = ctx.create_stream()?;
+    /// let a = ctx.enqueue_create_buffer::<f32>(4)?;
+    /// let mut b = copies.enqueue_create_buffer::<f32>(4)?;
+    /// b.enqueue_copy_from(&a)?; // after `a` was made
+    /// ctx.synchronize()?; // waits for both streams
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the device cannot make one more.
+    pub fn create_stream(&self) -> Result<DeviceContext> {
+        let stream = self.shared.device.create_stream()?;
+        Ok(DeviceContext { stream, ..self.clone() })
     }
 
     /// The devices that can be opened, the best first.
@@ -170,7 +214,8 @@ impl DeviceContext {
     ///
     /// A kernel is compiled when it is first launched, and again where it is described differently: for another element
     /// type, other `#[comptime]` arguments, another static extent. Run-time scalars, dynamic extents and addresses are
-    /// no part of it.
+    /// no part of it. A device may make several variants of a kernel, for numbers of a launch that allow better code (all
+    /// indices in bounds, aligned vectors, ...); they are not counted.
     pub fn compilations(&self) -> u64 {
         self.shared.kernels.compilations()
     }
@@ -202,6 +247,7 @@ impl DeviceContext {
         let executable = self.shared.kernels.get(kernel, self.optimize, &*self.shared.device)?;
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         executable.launch(&DeviceLaunch {
+            stream: &*self.stream,
             grid,
             block,
             args: &args,
@@ -210,7 +256,7 @@ impl DeviceContext {
         })
     }
 
-    /// Waits for all that was enqueued.
+    /// Waits for all that was enqueued, on this context, its clones and all of its streams.
     ///
     /// # Errors
     ///
@@ -222,6 +268,10 @@ impl DeviceContext {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    pub(crate) fn stream(&self) -> &Arc<dyn Stream> {
+        &self.stream
     }
 }
 
@@ -266,15 +316,15 @@ mod tests {
     #[test]
     fn the_environment_chooses_the_device() {
         let name = |name| DeviceContext::from_variables(name, None).map(|ctx| ctx.device_name().to_owned());
-        assert_eq!(name(None), Ok("cpu".to_owned()));
+        assert_eq!(name(None).ok(), DeviceContext::devices().first().map(|best| best.name.clone()));
         assert_eq!(name(Some("cpu")), Ok("cpu".to_owned()));
-        assert!(matches!(name(Some("nvidia")), Err(Error::DeviceNotBuilt { .. })));
+        assert!(matches!(name(Some("amd")), Err(Error::DeviceNotBuilt { .. })));
         assert!(matches!(name(Some("abacus")), Err(Error::NoSuchDevice { .. })));
     }
 
     #[test]
     fn the_optimizer_is_on_unless_turned_off() {
-        let on = |value| DeviceContext::from_variables(None, value).map(|ctx| ctx.optimize);
+        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimize);
         assert_eq!(on(None), Ok(true));
         assert_eq!(on(Some("1")), Ok(true));
         assert_eq!(on(Some(" 0")), Ok(false));

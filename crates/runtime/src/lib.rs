@@ -25,23 +25,40 @@
 //! touch other memory. It is kept, and the next [`synchronize`](DeviceContext::synchronize) or the next read of any
 //! tensor of the context returns it, once, as [`Error::Fault`].
 //!
+//! # NVIDIA GPUs
+//!
+//! With the feature `cuda` NVIDIA GPUs are devices, and the best device is the first of them. Nothing but the driver has
+//! to be installed (CUDA 12.0 or newer), and only where the program runs; where there is none, the CPU is the best device.
+//!
+//! # Environment variables
+//!
+//! | variable | meaning |
+//! | --- | --- |
+//! | `TILEWISE_DEVICE` | the device that [`DeviceContext::new`] opens: `cpu`, `nvidia`, `nvidia:1`, ... |
+//! | `TILEWISE_OPT` | `0` turns the optimiser off |
+//! | `TILEWISE_DUMP` | a folder: each kernel that is compiled is written there as `<kernel>-<hash>.ir`, as the device gets it |
+//! | `TILEWISE_CACHE` | the folder in which code for GPUs is kept from one run of the program to the next; `0` or `off` for none. It is `tilewise` in the user's folder for caches if the variable is not set |
+//!
 //! # For `#[kernel]`
 //!
 //! [`LaunchBuilder`] is what the macros' code calls: it takes the arguments of one launch, gives the parameters from
 //! which the kernel's body gets its values, and makes the [`Launch`].
-// Not `forbid`: `Launch::unchecked` is an `unsafe fn`, and its declaration counts. There is no unsafe block.
+// Not `forbid`: `Launch::unchecked` is an `unsafe fn`, memory of a driver has no type, and the driver is called in C.
 #![deny(unsafe_code)]
 
 mod buffer;
 mod cache;
 mod context;
 mod device;
+mod dump;
 mod elementwise;
 mod error;
+mod event;
 mod fault;
 mod host_buffer;
 mod launch;
 mod output;
+mod pinned;
 mod storage;
 mod tensor;
 
@@ -50,6 +67,7 @@ pub use context::DeviceContext;
 pub use device::{DeviceInfo, DeviceLimits};
 pub use elementwise::{elementwise, simd_width_of};
 pub use error::{Error, LaunchError, Result, TensorError};
+pub use event::DeviceEvent;
 pub use fault::FaultReport;
 pub use host_buffer::HostBuffer;
 pub use launch::args::{TensorArg, TensorArgMut, TensorOf};
@@ -58,5 +76,6 @@ pub use launch::capture::{Bind, ByReference, ByValue, Capture, CaptureMut, OnDev
 pub use launch::dims::{BlockDim, GridDim, block_dim, grid_dim};
 pub use launch::{IndexBody, Launch};
 pub use output::OutputSink;
+pub use pinned::{PinnedBuffer, PinnedElement};
 pub use tensor::DeviceTensor;
 pub use tensor::view::{TensorView, TensorViewMut};

@@ -1,6 +1,7 @@
 //! Where lines go that kernels print.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What takes the lines that kernels print: a closure, or a string behind a lock that they are appended to.
@@ -47,10 +48,38 @@ impl Output {
         Output(Some(Arc::new(Mutex::new(sink))))
     }
 
+    /// Prints a line.
+    pub(crate) fn print(&self, line: &str) {
+        match &self.0 {
+            Some(sink) => sink.lock().unwrap_or_else(PoisonError::into_inner).line(line),
+            None => println!("{line}"),
+        }
+    }
+
     /// A function that takes lines for the sink; `None` for standard output.
     pub(crate) fn lines(&self) -> Option<impl FnMut(&str) + Send> {
-        let sink = Arc::clone(self.0.as_ref()?);
-        Some(move |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).line(line))
+        let output = self.0.is_some().then(|| self.clone())?;
+        Some(move |line: &str| output.print(line))
+    }
+
+    /// What tells it from other sinks that exist at the time: its address, 0 for standard output.
+    fn address(&self) -> usize {
+        self.0.as_ref().map_or(0, |sink| Arc::as_ptr(sink).addr())
+    }
+}
+
+/// Whether it is the same sink.
+impl PartialEq for Output {
+    fn eq(&self, other: &Output) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Output {}
+
+impl Hash for Output {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilewise_ir::Scalar;
 use tilewise_stage::Element;
 
-use crate::context::Shared;
+use crate::context::{DeviceContext, Shared};
 use crate::device::Memory;
 use crate::error::{Error, Result};
 
@@ -22,9 +22,10 @@ pub(crate) struct Storage {
 
 impl Storage {
     /// Memory for `len` elements of type `T`, all bits zero.
-    pub(crate) fn new<T: Element>(context: &Arc<Shared>, len: usize) -> Result<Storage> {
-        let memory = context.device.allocate(T::SCALAR, len)?;
-        Ok(Storage { context: Arc::clone(context), memory, scalar: T::SCALAR, len })
+    pub(crate) fn new<T: Element>(ctx: &DeviceContext, len: usize) -> Result<Storage> {
+        let context = Arc::clone(ctx.shared());
+        let memory = context.device.allocate(&**ctx.stream(), T::SCALAR, len)?;
+        Ok(Storage { context, memory, scalar: T::SCALAR, len })
     }
 
     pub(crate) fn context(&self) -> &Arc<Shared> {
@@ -97,6 +98,7 @@ pub(crate) fn host_vec<T>(len: usize) -> Result<Vec<T>> {
         Err(_) => Err(Error::OutOfMemory {
             what: format!("a copy of {len} elements on the host"),
             bytes: len as u128 * size_of::<T>() as u128,
+            free: None,
         }),
     }
 }

@@ -4,13 +4,15 @@ use std::any::Any;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Program};
 use tilewise_ir::{Kernel, Scalar};
 
 use crate::device::{
-    ArgValue, Device, DeviceInfo, DeviceLaunch, DeviceLimits, Executable, Memory, host_memory,
+    ArgValue, Device, DeviceInfo, DeviceLaunch, DeviceLimits, Event, Executable, Memory, PinnedMemory,
+    Stream, host_memory,
 };
 use crate::error::{Error, LaunchError, Result};
 use crate::fault::{FaultReport, PendingFaults};
@@ -58,18 +60,34 @@ impl Device for Cpu {
         &self.info
     }
 
-    fn allocate(&self, scalar: Scalar, len: usize) -> Result<Box<dyn Memory>> {
+    fn create_stream(&self) -> Result<Arc<dyn Stream>> {
+        Ok(Arc::new(CpuStream))
+    }
+
+    fn allocate(&self, _: &dyn Stream, scalar: Scalar, len: usize) -> Result<Box<dyn Memory>> {
         let bytes = len as u128 * scalar.size() as u128;
         if host_memory::is_too_much(bytes) {
-            return Err(Error::OutOfMemory { what: format!("a buffer of {len} {scalar}"), bytes });
+            return Err(Error::OutOfMemory {
+                what: format!("a buffer of {len} {scalar}"),
+                bytes,
+                free: None,
+            });
         }
         Ok(Box::new(CpuMemory(Buffer::new(scalar, len)?)))
     }
 
-    fn compile(&self, kernel: &Kernel) -> Result<Arc<dyn Executable>> {
-        let program = Program::compile(kernel)?;
+    fn allocate_pinned(&self, _: Scalar, _: usize) -> Result<Option<Box<dyn PinnedMemory>>> {
+        Ok(None)
+    }
+
+    fn lower(&self, _: &mut Kernel) -> bool {
+        false
+    }
+
+    fn compile(&self, kernel: Kernel) -> Result<Arc<dyn Executable>> {
+        let program = Program::compile(&kernel)?;
         Ok(Arc::new(CpuExecutable {
-            kernel: kernel.name.clone(),
+            kernel: kernel.name,
             program,
             cores: self.cores,
             faults: Arc::clone(&self.faults),
@@ -78,6 +96,42 @@ impl Device for Cpu {
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {
         Ok(self.faults.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
+/// A stream of the CPU device: what is enqueued has ended when the call returns.
+#[derive(Debug)]
+struct CpuStream;
+
+impl Stream for CpuStream {
+    fn record(&self) -> Result<Box<dyn Event>> {
+        Ok(Box::new(CpuEvent(Instant::now())))
+    }
+
+    fn wait(&self, _: &dyn Event) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// When a stream of the CPU device was asked.
+#[derive(Debug)]
+struct CpuEvent(Instant);
+
+impl Event for CpuEvent {
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn elapsed_since(&self, earlier: &dyn Event) -> Result<Duration> {
+        let earlier: &dyn Any = earlier;
+        match earlier.downcast_ref::<CpuEvent>() {
+            Some(CpuEvent(earlier)) => Ok(self.0.saturating_duration_since(*earlier)),
+            None => unreachable!("an event of another context is refused before it gets to a device"),
+        }
     }
 }
 

@@ -1,19 +1,24 @@
 //! What the runtime asks of a device, and which devices there are.
 //!
-//! A device is a file here that implements three traits: [`Device`] opens memory and compiles, [`Memory`] is read and
-//! written by the host, [`Executable`] is launched. All else (limits, layouts, the cache, the order of arguments) is
-//! the same for every device and lives outside.
+//! A device is a file or folder here that implements these traits: [`Device`] opens memory and compiles, [`Memory`] is
+//! read and written by the host, [`Executable`] is launched, [`Stream`] and [`Event`] are about order and time,
+//! [`PinnedMemory`] is memory of the host that the device reads and writes by itself. All else (limits, layouts, the
+//! cache, the order of arguments) is the same for every device and lives outside.
 //!
-//! A device may work asynchronously. It promises that what was enqueued happens in that order, and that memory lives
-//! until the work that uses it has ended, also if its last [`Memory`] was dropped before.
+//! A device may work asynchronously. It promises that what was enqueued on a stream happens in that order, that work on
+//! the same memory happens in the order in which it was enqueued whatever the streams, and that memory lives until the
+//! work that uses it has ended, also if its last [`Memory`] was dropped before.
 
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod host_memory;
 
 use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tilewise_ir::{Const, Kernel, Scalar};
 
@@ -60,14 +65,54 @@ pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
 
-    /// Memory for `len` elements, all bits zero.
-    fn allocate(&self, scalar: Scalar, len: usize) -> Result<Box<dyn Memory>>;
+    /// A stream that nothing has been enqueued on.
+    fn create_stream(&self) -> Result<Arc<dyn Stream>>;
 
-    /// Makes a kernel ready to run. It has been verified.
-    fn compile(&self, kernel: &Kernel) -> Result<Arc<dyn Executable>>;
+    /// Memory for `len` elements, all bits zero. What the host does with it is enqueued on `stream`.
+    fn allocate(&self, stream: &dyn Stream, scalar: Scalar, len: usize) -> Result<Box<dyn Memory>>;
 
-    /// Waits for all that was enqueued, and gives the faults that nobody has been told of.
+    /// Memory of the host for `len` elements, at least one, all bits zero, that the device can read and write by itself; `None` if it
+    /// has no use for such memory.
+    fn allocate_pinned(&self, scalar: Scalar, len: usize) -> Result<Option<Box<dyn PinnedMemory>>>;
+
+    /// Rewrites operations that the device has no instructions for; gives whether the kernel has changed.
+    fn lower(&self, kernel: &mut Kernel) -> bool;
+
+    /// Makes a kernel ready to run. It has been lowered and verified.
+    fn compile(&self, kernel: Kernel) -> Result<Arc<dyn Executable>>;
+
+    /// Waits for all that was enqueued, on all streams, and gives the faults that nobody has been told of.
     fn synchronize(&self) -> Result<Option<FaultReport>>;
+}
+
+/// A queue of a device: what is enqueued on it happens in that order.
+pub(crate) trait Stream: fmt::Debug + Any + Send + Sync {
+    /// Marks the point that the stream has been filled to.
+    fn record(&self) -> Result<Box<dyn Event>>;
+
+    /// What is enqueued from now on starts after `event`, one of the same device.
+    fn wait(&self, event: &dyn Event) -> Result<()>;
+}
+
+/// A point in what was enqueued on a stream.
+pub(crate) trait Event: fmt::Debug + Any + Send + Sync {
+    /// Waits until it has been reached.
+    fn synchronize(&self) -> Result<()>;
+
+    /// Whether it has been reached.
+    fn is_done(&self) -> Result<bool>;
+
+    /// The time since another event of the same device; zero if that one was later. Waits for both.
+    fn elapsed_since(&self, earlier: &dyn Event) -> Result<Duration>;
+}
+
+/// Memory of the host that a device reads and writes by itself. It is aligned to 8 bytes.
+pub(crate) trait PinnedMemory: fmt::Debug + Any + Send + Sync {
+    /// The bytes, after all copies that were enqueued. Those of `bool` elements are 0 or 1.
+    fn bytes(&self) -> Result<&[u8]>;
+
+    /// The bytes for writing, after all copies that were enqueued. The caller leaves 0 or 1 in those of `bool` elements.
+    fn bytes_mut(&mut self) -> Result<&mut [u8]>;
 }
 
 /// Memory of a device. Its elements are numbered from 0, and the caller keeps within them.
@@ -84,6 +129,26 @@ pub(crate) trait Memory: fmt::Debug + Any + Send + Sync {
 
     /// Copies `len` elements from the start of `source`, memory of the same device, to the start of this.
     fn copy_from(&self, source: &dyn Memory, len: usize) -> Result<()>;
+
+    /// Copies `len` elements from the start of `source`, memory of the same device, to the start of this.
+    fn write_from_pinned(&self, len: usize, source: &dyn PinnedMemory) -> Result<()> {
+        let mut rest = source.bytes()?;
+        self.write(0, len, &mut |piece| {
+            let (bytes, behind) = rest.split_at(piece.len());
+            piece.copy_from_slice(bytes);
+            rest = behind;
+        })
+    }
+
+    /// Copies the first `len` elements to the start of `target`, memory of the same device.
+    fn read_to_pinned(&self, len: usize, target: &mut dyn PinnedMemory) -> Result<()> {
+        let mut rest = target.bytes_mut()?;
+        self.read(0, len, &mut |piece| {
+            let (bytes, behind) = std::mem::take(&mut rest).split_at_mut(piece.len());
+            bytes.copy_from_slice(piece);
+            rest = behind;
+        })
+    }
 }
 
 /// A compiled kernel.
@@ -95,6 +160,12 @@ pub(crate) trait Executable: fmt::Debug + Send + Sync {
 /// One run of an [`Executable`].
 #[derive(Debug)]
 pub(crate) struct DeviceLaunch<'a> {
+    /// Where it is enqueued.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "the CPU device has run it when the call returns")
+    )]
+    pub(crate) stream: &'a dyn Stream,
     /// Blocks along each axis, none of them 0.
     pub(crate) grid: [u32; 3],
     /// Threads of a block along each axis, none of them 0.
@@ -116,12 +187,14 @@ pub(crate) enum ArgValue {
     Tensor(TensorValue),
 }
 
-/// Device names that a user may well try, and that this build has no device for.
-const NOT_BUILT: [&str; 9] = ["gpu", "nvidia", "cuda", "amd", "intel", "apple", "vulkan", "metal", "webgpu"];
+/// Device names that a user may well try and that no build has a device for.
+const NOT_BUILT: [&str; 6] = ["amd", "intel", "apple", "vulkan", "metal", "webgpu"];
 
 /// The devices that can be opened, the best first.
 pub(crate) fn available() -> Vec<DeviceInfo> {
-    vec![cpu::info()]
+    let mut devices = gpus();
+    devices.push(cpu::info());
+    devices
 }
 
 /// Opens a device by its name; letter case plays no part.
@@ -130,16 +203,73 @@ pub(crate) fn open(name: &str) -> Result<Box<dyn Device>> {
     if wanted == "cpu" {
         return Ok(Box::new(cpu::Cpu::new()));
     }
-    let available = available().into_iter().map(|device| device.name).collect();
+    if let Some(number) = nvidia_number(&wanted) {
+        return open_nvidia(name, number);
+    }
     let name = name.to_owned();
     if NOT_BUILT.contains(&wanted.as_str()) {
-        Err(Error::DeviceNotBuilt { name, available })
+        Err(Error::DeviceNotBuilt { name, feature: None, available: names() })
     } else {
-        Err(Error::NoSuchDevice { name, available })
+        Err(Error::NoSuchDevice { name, available: names() })
     }
 }
 
-/// Opens the best device that there is.
+/// Opens the best device that there is: a GPU if there is one that works, else the CPU.
 pub(crate) fn open_best() -> Result<Box<dyn Device>> {
-    Ok(Box::new(cpu::Cpu::new()))
+    let gpu = gpus().iter().find_map(|gpu| open(&gpu.name).ok());
+    gpu.map_or_else(|| open("cpu"), Ok)
+}
+
+/// The names of the devices that can be opened.
+fn names() -> Vec<String> {
+    available().into_iter().map(|device| device.name).collect()
+}
+
+/// The number of the GPU that a name means, if it is a name of an NVIDIA GPU.
+fn nvidia_number(name: &str) -> Option<usize> {
+    match name.split_once(':') {
+        None => ["nvidia", "cuda", "gpu"].contains(&name).then_some(0),
+        Some(("nvidia" | "cuda", number)) => number.trim().parse().ok(),
+        Some(_) => None,
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn gpus() -> Vec<DeviceInfo> {
+    cuda::available()
+}
+
+#[cfg(not(feature = "cuda"))]
+fn gpus() -> Vec<DeviceInfo> {
+    Vec::new()
+}
+
+#[cfg(feature = "cuda")]
+fn open_nvidia(name: &str, number: usize) -> Result<Box<dyn Device>> {
+    match cuda::open(name, number)? {
+        Some(device) => Ok(Box::new(device)),
+        None => Err(Error::NoSuchDevice { name: name.to_owned(), available: names() }),
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+fn open_nvidia(name: &str, _number: usize) -> Result<Box<dyn Device>> {
+    Err(Error::DeviceNotBuilt { name: name.to_owned(), feature: Some("cuda"), available: names() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_nvidia_gpus() {
+        assert_eq!(nvidia_number("nvidia"), Some(0));
+        assert_eq!(nvidia_number("cuda"), Some(0));
+        assert_eq!(nvidia_number("cuda:0"), Some(0));
+        assert_eq!(nvidia_number("nvidia:12"), Some(12));
+        assert_eq!(nvidia_number("nvidia:"), None);
+        assert_eq!(nvidia_number("nvidia:-1"), None);
+        assert_eq!(nvidia_number("amd:1"), None);
+        assert_eq!(nvidia_number("cpu"), None);
+    }
 }

@@ -128,11 +128,16 @@ fn a_wide_grid_runs_all_its_blocks() -> Result<()> {
 #[test]
 fn shared_memory_is_limited() -> Result<()> {
     let ctx = DeviceContext::new()?;
-    ctx.enqueue_function(shared_memory(48 * 1024), grid_dim(1), block_dim(1))?;
-    let error = ctx.enqueue_function(shared_memory(48 * 1024 + 1), grid_dim(1), block_dim(1)).unwrap_err();
+    let limit = ctx.device_info().limits.max_shared_memory_per_block as usize;
+    assert!(limit >= 48 * 1024);
+    ctx.enqueue_function(shared_memory(limit), grid_dim(1), block_dim(1))?;
+    let error = ctx.enqueue_function(shared_memory(limit + 1), grid_dim(1), block_dim(1)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "kernel `shared_memory` uses 49153 bytes of shared memory, the limit is 49152: allocate smaller tiles"
+        format!(
+            "kernel `shared_memory` uses {} bytes of shared memory, the limit is {limit}: allocate smaller tiles",
+            limit + 1
+        )
     );
     Ok(())
 }
@@ -186,12 +191,10 @@ fn a_launch_inside_a_kernel_is_an_error() -> Result<()> {
 #[test]
 fn memory_that_nobody_has_is_an_error() -> Result<()> {
     let ctx = DeviceContext::new()?;
-    let buffer = ctx.enqueue_create_buffer::<f64>(usize::MAX);
-    assert_eq!(
-        buffer.unwrap_err().to_string(),
-        "out of memory: a buffer of 18446744073709551615 f64 takes 147573952589676412920 bytes; use smaller extents, \
-         or drop what is no longer needed"
-    );
+    let buffer = ctx.enqueue_create_buffer::<f64>(usize::MAX).unwrap_err().to_string();
+    assert!(buffer.starts_with("out of memory: a buffer of 18446744073709551615 f64"), "{buffer}");
+    assert!(buffer.contains(" takes 147573952589676412920 bytes"), "{buffer}");
+    assert!(buffer.ends_with("; use smaller extents, or drop what is no longer needed"), "{buffer}");
     // More than any machine has, but not more than can be addressed.
     if cfg!(target_os = "linux") {
         let buffer = ctx.enqueue_create_buffer::<u8>(1 << 46).unwrap_err();

@@ -2,10 +2,12 @@
 
 mod cache;
 mod devices;
+mod dump;
 mod elementwise;
 mod errors;
 mod host;
 mod kernels;
 mod launches;
+mod streams;
 mod tensors;
 mod views;

@@ -1,0 +1,143 @@
+//! From a kernel and facts to a function that can be launched: PTX, machine code from the disk or the driver, loading.
+
+use std::fs;
+use std::sync::Arc;
+
+use tilewise_ir::analysis::Facts;
+use tilewise_ir::{Kernel, SpanTable};
+use tilewise_ptx::{Arg, Module, Site, Target};
+
+use crate::device::cuda::disk_cache::DiskCache;
+use crate::device::cuda::driver::{Bound, Function};
+use crate::error::{Error, Result};
+
+/// How much the driver's assembler optimises: the most.
+const OPTIMIZATION: u32 = 4;
+
+/// Makes functions for one device.
+#[derive(Debug)]
+pub(super) struct Assembler {
+    target: Target,
+    cache: Option<DiskCache>,
+    /// What machine code depends on, but for the text.
+    environment: String,
+}
+
+/// A kernel compiled for some facts.
+#[derive(Debug)]
+pub(super) struct Variant {
+    /// What is launched.
+    pub(super) function: Function,
+    /// The function's parameters.
+    pub(super) args: Vec<Arg>,
+    /// What its reports mean.
+    pub(super) described: Arc<Described>,
+}
+
+/// What the reports of a compiled kernel mean.
+#[derive(Debug)]
+pub(super) struct Described {
+    /// Name of the kernel.
+    pub(super) name: String,
+    /// What may be reported, by number.
+    pub(super) sites: Vec<Site>,
+    /// The user's positions.
+    pub(super) spans: SpanTable,
+}
+
+impl Assembler {
+    /// For a GPU of this compute capability (90 for 9.0) under a driver of this version (12040 for 12.4).
+    pub(super) fn new(capability: u32, driver: u32, cache: Option<DiskCache>) -> Assembler {
+        let target = Target::for_driver(capability, driver);
+        // Two builds of the driver may have one version, but not one assembler. Only some systems tell the build.
+        let build = fs::read_to_string("/sys/module/nvidia/version").unwrap_or_default();
+        let environment = format!(
+            "tilewise {}\ndriver {driver} {}\ncapability {capability}\noptimization {OPTIMIZATION}\n",
+            env!("CARGO_PKG_VERSION"),
+            build.trim()
+        );
+        Assembler { target, cache, environment }
+    }
+
+    /// Compiles a kernel for facts.
+    pub(super) fn compile(&self, bound: Bound, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
+        let module = tilewise_ptx::compile(kernel, facts, self.target)?;
+        let function = self.function(bound, kernel, &module)?;
+        let Module { args, sites, .. } = module;
+        let described = Described { name: kernel.name.clone(), sites, spans: kernel.spans.clone() };
+        Ok(Variant { function, args, described: Arc::new(described) })
+    }
+
+    fn function(&self, bound: Bound, kernel: &Kernel, module: &Module) -> Result<Function> {
+        let shared = u32::try_from(module.dynamic_shared_bytes).unwrap_or(u32::MAX);
+        let load = |code: &[u8]| bound.load(code, &module.entry, module.args.len(), shared);
+        let key = self.key(&module.text);
+        // Code from the disk that the driver does not take is made anew.
+        let cached = self.cache.as_ref().and_then(|cache| cache.load(&key));
+        if let Some(function) = cached.and_then(|code| load(&code).ok()) {
+            return Ok(function);
+        }
+        let code = bound.assemble(&module.text, OPTIMIZATION).map_err(|(failure, log)| {
+            if failure.is_fatal() {
+                return failure.into();
+            }
+            let kernel = kernel.name.clone();
+            let said = if log.is_empty() { "the assembler said nothing more" } else { &log };
+            Error::Assemble { kernel, log: format!("{}: {said}", failure.error()) }
+        })?;
+        let function = load(&code)?;
+        if let Some(cache) = &self.cache {
+            cache.store(&key, &code);
+        }
+        Ok(function)
+    }
+
+    /// All that machine code depends on: the text holds the kernel, its parameters, the facts and the target.
+    fn key(&self, text: &str) -> Vec<u8> {
+        [self.environment.as_bytes(), text.as_bytes()].concat()
+    }
+}
+
+impl Variant {
+    /// Whether a launch may report something.
+    pub(super) fn reports(&self) -> bool {
+        !self.described.sites.is_empty()
+    }
+}
+
+impl From<tilewise_ptx::Unsupported> for Error {
+    fn from(unsupported: tilewise_ptx::Unsupported) -> Error {
+        let tilewise_ptx::Unsupported { kernel, what, target, location } = unsupported;
+        Error::Unsupported { kernel, what, target: target.to_string(), location }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_all_that_code_depends_on() {
+        let key = |capability, driver, text| Assembler::new(capability, driver, None).key(text);
+        let one = key(90, 12040, "text");
+        assert_eq!(one, key(90, 12040, "text"));
+        assert_ne!(one, key(89, 12040, "text"));
+        assert_ne!(one, key(90, 12050, "text"));
+        assert_ne!(one, key(90, 12040, "other text"));
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_where() {
+        let location = tilewise_ir::Location { file: "src/k.rs".to_owned(), line: 3, column: 5 };
+        let error = Error::from(tilewise_ptx::Unsupported {
+            kernel: "sum".to_owned(),
+            what: "an atomic addition of f64x2".to_owned(),
+            target: Target { capability: 90, ptx: (8, 0) },
+            location: Some(location),
+        });
+        assert_eq!(
+            error.to_string(),
+            "kernel `sum`: an atomic addition of f64x2 cannot run on sm_90 (PTX 8.0) (src/k.rs:3:5)"
+        );
+    }
+}
