@@ -1,0 +1,126 @@
+//! The benchmarks, one file each: inputs, launches, what is compared with which peer.
+
+mod add;
+mod copy;
+mod dot;
+mod first_launch;
+mod launch;
+mod matmul;
+
+pub(crate) use first_launch::child as first_launch_child;
+
+use std::cell::Cell;
+
+use tilewise::DeviceContext;
+
+use crate::check::Verified;
+use crate::checks::Checks;
+use crate::error::{Error, Result};
+use crate::peers::Peers;
+use crate::report::{Against, Record, Report};
+use crate::settings::{Benchmark, Settings};
+use crate::timing::{Timing, measure};
+
+/// What every benchmark is given.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The device.
+    pub(crate) ctx: DeviceContext,
+    /// Sizes and repeats.
+    pub(crate) settings: Settings,
+    /// Who to compare with.
+    pub(crate) peers: Peers,
+    /// Where the results go.
+    pub(crate) report: Report,
+    /// Whether something has gone wrong. It has been told then, and the rest is measured all the same.
+    pub(crate) failed: Cell<bool>,
+}
+
+/// One kernel of a benchmark.
+struct Case<'a> {
+    benchmark: Benchmark,
+    name: &'a str,
+    bytes: usize,
+    flops: usize,
+    against: &'a [Against],
+    /// Whether the aims are for the launch without bounds checks: the peers have none.
+    aims_without_checks: bool,
+}
+
+impl Session {
+    /// Runs a benchmark and its peers.
+    pub(crate) fn run(&mut self, benchmark: Benchmark) {
+        let outcome = match benchmark {
+            Benchmark::Copy => copy::run(self),
+            Benchmark::Dot => dot::run(self),
+            Benchmark::Add => add::run(self),
+            Benchmark::Matmul => matmul::run(self),
+            Benchmark::Launch => launch::run(self),
+            Benchmark::FirstLaunch => first_launch::run(self),
+        };
+        self.told(outcome);
+    }
+
+    /// What the peers take; nothing if there are none.
+    fn run_peers(&self, benchmark: Benchmark) -> Vec<Record> {
+        self.told(self.peers.run(benchmark, &self.settings)).unwrap_or_default()
+    }
+
+    /// Tells what has gone wrong, if something has.
+    fn told<T>(&self, outcome: Result<T>) -> Option<T> {
+        outcome
+            .inspect_err(|error| {
+                eprintln!("error: {error}");
+                self.failed.set(true);
+            })
+            .ok()
+    }
+
+    /// Times `run`, which works on `state`, and checks what is in `state` after it. A kernel that goes wrong has no record.
+    fn time<S>(
+        &self,
+        case: &Case<'_>,
+        checks: Checks,
+        state: &mut S,
+        run: impl FnMut(&mut S) -> Result<()>,
+        check: impl FnOnce(&S) -> Result<Result<Verified, String>>,
+        peers: &[Record],
+    ) -> Option<Record> {
+        self.told(self.try_time(case, checks, state, run, check, peers))
+    }
+
+    fn try_time<S>(
+        &self,
+        case: &Case<'_>,
+        checks: Checks,
+        state: &mut S,
+        mut run: impl FnMut(&mut S) -> Result<()>,
+        check: impl FnOnce(&S) -> Result<Result<Verified, String>>,
+        peers: &[Record],
+    ) -> Result<Record> {
+        let Timing { median, min, host } = measure(&self.ctx, self.settings.repeats(), || run(state))?;
+        let benchmark = case.benchmark.name();
+        let verified = check(state)?.map_err(|what| Error::Wrong {
+            benchmark,
+            name: format!("{}/{}", checks.by(), case.name),
+            what,
+        })?;
+        let mut record = Record {
+            benchmark: benchmark.to_owned(),
+            by: checks.by().to_owned(),
+            name: case.name.to_owned(),
+            seconds_median: median.as_secs_f64(),
+            seconds_min: min.as_secs_f64(),
+            seconds_host: Some(host.as_secs_f64()),
+            bytes: case.bytes as u64,
+            flops: case.flops as u64,
+            check: verified.to_string(),
+            ..Record::default()
+        };
+        record.compare(case.against, peers);
+        if case.aims_without_checks && checks == Checks::On {
+            record.ratios.iter_mut().for_each(|ratio| ratio.aim = None);
+        }
+        Ok(record)
+    }
+}
