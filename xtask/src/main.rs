@@ -1,41 +1,57 @@
 //! `cargo xtask ci`: everything that CI runs; `cargo xtask <step>` runs one step of it.
 
+mod ptxas;
+
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// A step of CI: a name, what it checks, and the arguments of cargo.
+/// A step of CI: a name, what it checks, and how.
 struct Step {
     name: &'static str,
     about: &'static str,
-    args: &'static [&'static str],
-    env: &'static [(&'static str, &'static str)],
+    run: Run,
+}
+
+/// How a step is run.
+enum Run {
+    /// Cargo with these arguments and variables.
+    Cargo { args: &'static [&'static str], env: &'static [(&'static str, &'static str)] },
+    /// A function, which says what went wrong.
+    Function(fn() -> Result<(), String>),
 }
 
 /// The steps in order; the test runner is last, so that its summary closes the output.
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step {
         name: "fmt",
         about: "rustfmt has nothing to change",
-        args: &["fmt", "--all", "--check"],
-        env: &[],
+        run: Run::Cargo { args: &["fmt", "--all", "--check"], env: &[] },
     },
     Step {
         name: "clippy",
         about: "clippy has no warnings",
-        args: &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
-        env: &[],
+        run: Run::Cargo {
+            args: &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+            env: &[],
+        },
     },
     Step {
         name: "doc",
         about: "the documentation builds without warnings",
-        args: &["doc", "--workspace", "--no-deps", "--quiet"],
-        env: &[("RUSTDOCFLAGS", "-D warnings")],
+        run: Run::Cargo {
+            args: &["doc", "--workspace", "--no-deps", "--quiet"],
+            env: &[("RUSTDOCFLAGS", "-D warnings")],
+        },
+    },
+    Step {
+        name: "ptxas",
+        about: "NVIDIA's assembler takes every kernel of the conformance tests",
+        run: Run::Function(ptxas::run),
     },
     Step {
         name: "test",
         about: "unit tests, conformance, puzzles, doc tests, tidy",
-        args: &["test", "--workspace"],
-        env: &[],
+        run: Run::Cargo { args: &["test", "--workspace"], env: &[] },
     },
 ];
 
@@ -56,21 +72,33 @@ fn main() -> ExitCode {
     for step in steps {
         eprintln!("==> {}: {}", step.name, step.about);
         let start = Instant::now();
-        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-        let status = Command::new(cargo).args(step.args).envs(step.env.iter().copied()).status();
-        match status {
-            Ok(status) if status.success() => {
-                eprintln!("==> {} passed in {:.0} s", step.name, start.elapsed().as_secs_f64());
-            }
-            Ok(_) => {
-                eprintln!("==> {} failed; run it alone with `cargo xtask {}`", step.name, step.name);
-                return ExitCode::FAILURE;
-            }
-            Err(error) => {
-                eprintln!("==> {}: cargo does not start: {error}", step.name);
+        let result = match step.run {
+            Run::Cargo { args, env } => cargo(args, env),
+            Run::Function(run) => run(),
+        };
+        match result {
+            Ok(()) => eprintln!("==> {} passed in {:.0} s", step.name, start.elapsed().as_secs_f64()),
+            Err(why) => {
+                eprintln!("==> {}: {why}; run it alone with `cargo xtask {}`", step.name, step.name);
                 return ExitCode::FAILURE;
             }
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Runs cargo.
+fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    run(Command::new(cargo).args(args).envs(env.iter().copied()))
+}
+
+/// Runs a command, its output shown.
+fn run(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name} failed ({status})")),
+        Err(error) => Err(format!("{name} does not start: {error}")),
+    }
 }

@@ -1,0 +1,61 @@
+//! The step `ptxas`: every kernel that the conformance tests run is translated to PTX and assembled by NVIDIA's `ptxas`,
+//! for each generation of cards; the registers and spills of each are written to `target/ptxas/registers.tsv`.
+//!
+//! `ptxas` comes from the Python package nvidia-cuda-nvcc, which is installed into `target/ptxas/tools` unless there is one
+//! already: the variable `TILEWISE_PTXAS` or the search path may name it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{cargo, run as command};
+
+/// The package that holds `ptxas`, pinned, so that a new one changes nothing unseen.
+const PACKAGE: &str = "nvidia-cuda-nvcc==13.0.88";
+
+/// Runs the step.
+pub(crate) fn run() -> Result<(), String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/ptxas");
+    let kernels = folder.join("kernels");
+    // Kernels of an earlier run are not those of this one.
+    let _ = fs::remove_dir_all(&kernels);
+    fs::create_dir_all(&kernels).map_err(|error| format!("{}: {error}", kernels.display()))?;
+    let ptxas = find(&folder.join("tools"))?;
+
+    let kernels = kernels.to_string_lossy().into_owned();
+    cargo(&["test", "--quiet", "-p", "tilewise", "--test", "conformance"], &[("TILEWISE_DUMP", &kernels)])?;
+    let (ptxas, table) = (ptxas.to_string_lossy(), folder.join("registers.tsv"));
+    let table = table.to_string_lossy();
+    cargo(&["run", "--quiet", "-p", "tilewise-ptx", "--example", "assemble", "--", &ptxas, &kernels, &table], &[])
+}
+
+/// An assembler: of the environment, or installed.
+fn find(tools: &Path) -> Result<PathBuf, String> {
+    if let Some(named) = env::var_os("TILEWISE_PTXAS") {
+        return Ok(named.into());
+    }
+    if Command::new("ptxas").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return Ok("ptxas".into());
+    }
+    if let Some(installed) = below(tools) {
+        return Ok(installed);
+    }
+    eprintln!("installing {PACKAGE} into {}", tools.display());
+    let python = if cfg!(windows) { "python" } else { "python3" };
+    command(
+        Command::new(python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target"])
+            .args([tools.as_os_str(), PACKAGE.as_ref()]),
+    )
+    .map_err(|error| format!("{error}: ptxas is needed; install Python with pip, or set TILEWISE_PTXAS to its path"))?;
+    below(tools).ok_or_else(|| format!("{PACKAGE} holds no ptxas"))
+}
+
+/// The file `ptxas` below a folder.
+fn below(folder: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let is_ptxas = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "ptxas");
+    files.into_iter().find(is_ptxas).or_else(|| folders.iter().find_map(|folder| below(folder)))
+}
