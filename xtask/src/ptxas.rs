@@ -27,7 +27,10 @@ pub(crate) fn run() -> Result<(), String> {
     cargo(&["test", "--quiet", "-p", "tilewise", "--test", "conformance"], &[("TILEWISE_DUMP", &kernels)])?;
     let (ptxas, table) = (ptxas.to_string_lossy(), folder.join("registers.tsv"));
     let table = table.to_string_lossy();
-    cargo(&["run", "--quiet", "-p", "tilewise-ptx", "--example", "assemble", "--", &ptxas, &kernels, &table], &[])
+    cargo(
+        &["run", "--quiet", "-p", "tilewise-ptx", "--example", "assemble", "--", &ptxas, &kernels, &table],
+        &[],
+    )
 }
 
 /// An assembler: of the environment, or installed.
@@ -48,7 +51,9 @@ fn find(tools: &Path) -> Result<PathBuf, String> {
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target"])
             .args([tools.as_os_str(), PACKAGE.as_ref()]),
     )
-    .map_err(|error| format!("{error}: ptxas is needed; install Python with pip, or set TILEWISE_PTXAS to its path"))?;
+    .map_err(|error| {
+        format!("{error}: ptxas is needed; install Python with pip, or set TILEWISE_PTXAS to its path")
+    })?;
     below(tools).ok_or_else(|| format!("{PACKAGE} holds no ptxas"))
 }
 

@@ -140,8 +140,8 @@ pub(crate) fn source_line_at(file: &str, line: u32) -> String {
     let inner = file.find("tests").map_or(file, |at| &file[at..]);
     // Asked for while running: the tests also run away from where they were built.
     let folder = env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
-    let text = fs::read_to_string(Path::new(&folder).join(inner))
-        .unwrap_or_else(|error| panic!("{file}: {error}"));
+    let text =
+        fs::read_to_string(Path::new(&folder).join(inner)).unwrap_or_else(|error| panic!("{file}: {error}"));
     let text = text.lines().nth(line as usize - 1).unwrap_or_else(|| panic!("{file} has no line {line}"));
     text.trim().to_owned()
 }

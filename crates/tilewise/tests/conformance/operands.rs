@@ -35,16 +35,20 @@ fn by_lanes<A: Element, R: Element>(
     out.store(0, operation(a.load(0, lanes)));
 }
 
-/// `out` is what a scalar argument gives, then what a constant gives.
 #[kernel]
-fn alone<A: Element, R: Element>(
+fn by_scalar<A: Element, R: Element>(out: &mut TileTensor<R, 1>, scalar: A, operation: impl Fn(A) -> R) {
+    out[0] = operation(scalar);
+}
+
+#[kernel]
+fn by_constant<A: Element, R: Element>(
     out: &mut TileTensor<R, 1>,
-    scalar: A,
-    #[comptime] plain: A,
+    #[comptime] constants: Vec<A>,
     operation: impl Fn(A) -> R,
 ) {
-    out[0] = operation(scalar);
-    out[1] = operation(constant(plain));
+    for (i, plain) in comptime(constants.into_iter().enumerate()) {
+        out[i] = operation(constant(plain));
+    }
 }
 
 #[kernel]
@@ -58,24 +62,35 @@ fn pair_by_lanes<A: Element, B: Element, R: Element>(
     out.store(0, operation(a.load(0, lanes), b.load(0, lanes)));
 }
 
-/// `out` is what two buffers, two scalars, two constants, a constant and a buffer, a buffer and a constant give.
 #[kernel]
-fn pair<A: Element, B: Element, R: Element>(
+fn pair_by_scalars<A: Element, B: Element, R: Element>(
     out: &mut TileTensor<R, 1>,
-    a: &TileTensor<A, 1>,
-    b: &TileTensor<B, 1>,
     scalar_a: A,
     scalar_b: B,
-    #[comptime] plain_a: A,
-    #[comptime] plain_b: B,
     operation: impl Fn(A, B) -> R,
 ) {
-    out[0] = operation(a[0], b[0]);
-    out[1] = operation(scalar_a, scalar_b);
-    out[2] = operation(constant(plain_a), constant(plain_b));
-    out[3] = operation(constant(plain_a), b[0]);
-    out[4] = operation(a[0], constant(plain_b));
+    out[0] = operation(scalar_a, scalar_b);
 }
+
+/// A row of `out` is what two buffers, two constants, a constant and a buffer, a buffer and a constant give.
+#[kernel]
+fn pair_by_constants<A: Element, B: Element, R: Element>(
+    out: &mut TileTensor<R, 2>,
+    a: &TileTensor<A, 1>,
+    b: &TileTensor<B, 1>,
+    #[comptime] constants: Vec<(A, B)>,
+    operation: impl Fn(A, B) -> R,
+) {
+    for (i, (plain_a, plain_b)) in comptime(constants.into_iter().enumerate()) {
+        out[[i, 0]] = operation(a[i], b[i]);
+        out[[i, 1]] = operation(constant(plain_a), constant(plain_b));
+        out[[i, 2]] = operation(constant(plain_a), b[i]);
+        out[[i, 3]] = operation(a[i], constant(plain_b));
+    }
+}
+
+/// How many constants a kernel has: one for each would take a GPU's compiler minutes.
+const CONSTANTS: usize = 16;
 
 /// Results of `operation` on each of `inputs`, the same in all ways but as lanes: for operations that branch.
 pub(crate) fn unary_branching<A: Element + Debug, R: Element + Debug>(
@@ -89,9 +104,15 @@ pub(crate) fn unary_branching<A: Element + Debug, R: Element + Debug>(
     ctx.enqueue_function(launch, grid_dim(inputs.len().div_ceil(32)), block_dim(32))?;
     let results = out.to_host()?.into_vec();
     for (&input, &result) in inputs.iter().zip(&results) {
-        let mut out = zeros(ctx, 2)?;
-        ctx.enqueue_function(alone(&mut out, input, input, operation), grid_dim(1), block_dim(1))?;
-        assert_same(&out.to_host()?, &[result; 2], &format!("scalar and constant {input:?} against buffers"));
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(by_scalar(&mut out, input, operation), grid_dim(1), block_dim(1))?;
+        assert_same(&out.to_host()?, &[result], &format!("scalar {input:?} against buffers"));
+    }
+    for (inputs, results) in inputs.chunks(CONSTANTS).zip(results.chunks(CONSTANTS)) {
+        let mut out = zeros(ctx, inputs.len())?;
+        let launch = by_constant(&mut out, inputs.to_vec(), operation);
+        ctx.enqueue_function(launch, grid_dim(1), block_dim(1))?;
+        assert_same(&out.to_host()?, results, &format!("constants {inputs:?} against buffers"));
     }
     Ok(results)
 }
@@ -119,14 +140,21 @@ pub(crate) fn binary_branching<A: Element + Debug, B: Element + Debug, R: Elemen
     inputs: &[(A, B)],
 ) -> tilewise::Result<Vec<R>> {
     let mut results = Vec::new();
-    for &(a, b) in inputs {
-        let (left, right) = (vector(ctx, &[a])?, vector(ctx, &[b])?);
-        let mut out = zeros(ctx, 5)?;
-        let launch = pair(&mut out, &left, &right, a, b, a, b, operation);
+    for inputs in inputs.chunks(CONSTANTS) {
+        let (left, right): (Vec<A>, Vec<B>) = inputs.iter().copied().unzip();
+        let (left, right) = (vector(ctx, &left)?, vector(ctx, &right)?);
+        let mut out = ctx.zeros(row_major([inputs.len(), 4]))?;
+        let launch = pair_by_constants(&mut out, &left, &right, inputs.to_vec(), operation);
         ctx.enqueue_function(launch, grid_dim(1), block_dim(1))?;
-        let ways = out.to_host()?;
-        assert_same(&ways, &[ways[0]; 5], &format!("{a:?} and {b:?} in all ways against buffers"));
-        results.push(ways[0]);
+        for ((a, b), ways) in inputs.iter().zip(out.to_host()?.chunks(4)) {
+            assert_same(ways, &[ways[0]; 4], &format!("{a:?} and {b:?} in all ways against buffers"));
+            results.push(ways[0]);
+        }
+    }
+    for (&(a, b), &result) in inputs.iter().zip(&results) {
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(pair_by_scalars(&mut out, a, b, operation), grid_dim(1), block_dim(1))?;
+        assert_same(&out.to_host()?, &[result], &format!("scalars {a:?} and {b:?} against buffers"));
     }
     Ok(results)
 }

@@ -1,0 +1,275 @@
+//! What devices can do, and what operations need of them.
+
+use std::fmt;
+use tilewise_ir::{BinaryOp, Op, Ordering, Scalar, UnaryOp};
+
+/// What a device can do. What is not here every device can, or it is done by other means: `f16` and `bf16` without
+/// [`f16`](Capabilities::f16) are computed in `f32` and rounded, elements of 8 and 16 bits are parts of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Capabilities {
+    /// `f16` in arithmetic and in memory.
+    pub f16: bool,
+    /// `f64`. Counts only together with 64-bit integers, as which its bits are handled.
+    pub f64: bool,
+    /// 64-bit integers.
+    pub int64: bool,
+    /// All atomic operations on 64-bit integers, in global and in shared memory.
+    pub int64_atomics: bool,
+    /// Atomic sums of `f32` in global memory; without them a loop compares and exchanges.
+    pub float32_atomics: bool,
+    /// The device's `fma` of `f32` and `f64` rounds once.
+    pub fused_mul_add: bool,
+    /// Whether exponentials, logarithms, powers and trigonometric functions may be the device's own, with its accuracy and
+    /// its treatment of infinities and NaN. If not, a kernel has to be lowered by
+    /// [`math`](tilewise_ir::pass::lower::math).
+    pub native_functions: bool,
+    /// A memory barrier may stand where only some threads come to. SPIR-V and HLSL can say so; WGSL and, through naga, MSL
+    /// cannot.
+    pub memory_barriers: bool,
+    /// Bytes of shared memory of a block.
+    pub max_shared_bytes: u32,
+    /// Threads of a block.
+    pub max_threads: u32,
+    /// Threads of a block along each axis.
+    pub max_block: [u32; 3],
+    /// Buffers of tensors and reports that can be bound at once.
+    pub max_storage_buffers: u32,
+    /// Bytes of a uniform buffer.
+    pub max_uniform_bytes: u32,
+}
+
+impl Capabilities {
+    /// What every WebGPU device can do.
+    pub const WEBGPU: Capabilities = Capabilities {
+        f16: false,
+        f64: false,
+        int64: false,
+        int64_atomics: false,
+        float32_atomics: false,
+        fused_mul_add: false,
+        native_functions: true,
+        memory_barriers: false,
+        max_shared_bytes: 16 << 10,
+        max_threads: 256,
+        max_block: [256, 256, 64],
+        max_storage_buffers: 8,
+        max_uniform_bytes: 64 << 10,
+    };
+
+    /// Everything that this backend can make use of.
+    pub const ALL: Capabilities = Capabilities {
+        f16: true,
+        f64: true,
+        int64: true,
+        int64_atomics: true,
+        float32_atomics: true,
+        fused_mul_add: true,
+        native_functions: true,
+        memory_barriers: true,
+        max_shared_bytes: u32::MAX,
+        max_threads: 1024,
+        max_block: [1024; 3],
+        max_storage_buffers: u32::MAX,
+        max_uniform_bytes: 64 << 10,
+    };
+
+    /// Whether the device has a feature.
+    pub fn has(&self, feature: Feature) -> bool {
+        match feature {
+            Feature::Int64 => self.int64,
+            Feature::Float64 => self.f64 && self.int64,
+            Feature::Int64Atomics => self.int64_atomics,
+            Feature::MemoryBarriers => self.memory_barriers,
+            Feature::NativeFunctions => self.native_functions,
+            Feature::Float64Functions => false,
+        }
+    }
+
+    /// Whether an operation on this scalar (of its first operand, its result if it has no operands, or its memory) runs on
+    /// the device.
+    ///
+    /// ```
+    /// use tilewise_ir::{BinaryOp, Op, Scalar};
+    /// use tilewise_naga::{Capabilities, Feature};
+    ///
+    /// let add = Op::Binary(BinaryOp::Add);
+    /// assert_eq!(Capabilities::WEBGPU.supports(&add, Scalar::BF16), Ok(()));
+    /// assert_eq!(Capabilities::WEBGPU.supports(&add, Scalar::I64), Err(Feature::Int64));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first feature that the device lacks.
+    pub fn supports(&self, op: &Op, scalar: Scalar) -> Result<(), Feature> {
+        needs(op, scalar).into_iter().flatten().find(|&feature| !self.has(feature)).map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn to_naga(self) -> naga::valid::Capabilities {
+        use naga::valid::Capabilities as Naga;
+        // Packing halves into words is a function of every device.
+        let mut naga = Naga::default() | Naga::SHADER_FLOAT16_IN_FLOAT32;
+        for (has, capability) in [
+            (self.f16, Naga::SHADER_FLOAT16),
+            (self.f64, Naga::FLOAT64),
+            (self.int64, Naga::SHADER_INT64),
+            (self.int64_atomics, Naga::SHADER_INT64_ATOMIC_ALL_OPS),
+            (self.float32_atomics, Naga::SHADER_FLOAT32_ATOMIC),
+            (self.memory_barriers, Naga::MEMORY_DECORATION_COHERENT),
+        ] {
+            naga.set(capability, has);
+        }
+        naga
+    }
+}
+
+/// Something that not every device has, and that nothing else stands in for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Feature {
+    /// 64-bit integers.
+    Int64,
+    /// `f64`.
+    Float64,
+    /// Atomic operations on 64-bit integers.
+    Int64Atomics,
+    /// Memory barriers in divergent control flow.
+    MemoryBarriers,
+    /// Exponentials, logarithms and the like of the device's own.
+    NativeFunctions,
+    /// Exponentials, logarithms and the like of `f64`: no device has them, and a kernel is to be lowered by
+    /// [`math`](tilewise_ir::pass::lower::math).
+    Float64Functions,
+}
+
+impl Feature {
+    /// All of them.
+    pub const ALL: [Feature; 6] = [
+        Feature::Int64,
+        Feature::Float64,
+        Feature::Int64Atomics,
+        Feature::MemoryBarriers,
+        Feature::NativeFunctions,
+        Feature::Float64Functions,
+    ];
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Feature::Int64 => "64-bit integers",
+            Feature::Float64 => "`f64`",
+            Feature::Int64Atomics => "64-bit atomics",
+            Feature::MemoryBarriers => "memory barriers in divergent control flow",
+            Feature::NativeFunctions => "native functions",
+            Feature::Float64Functions => "functions of `f64`",
+        })
+    }
+}
+
+/// What an operation on a scalar needs of a device: see [`Capabilities::supports`].
+///
+/// `Index` needs nothing by itself: it has 32 bits where that is enough.
+pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
+    let by_type = match scalar {
+        Scalar::I64 | Scalar::U64 => Some(Feature::Int64),
+        Scalar::F64 => Some(Feature::Float64),
+        Scalar::Bool
+        | Scalar::I8
+        | Scalar::I16
+        | Scalar::I32
+        | Scalar::U8
+        | Scalar::U16
+        | Scalar::U32
+        | Scalar::Index
+        | Scalar::F16
+        | Scalar::BF16
+        | Scalar::F32 => None,
+    };
+    let atomic = (scalar.size() == 8).then_some(Feature::Int64Atomics);
+    let ordered = |order: Ordering| (order != Ordering::Relaxed).then_some(Feature::MemoryBarriers);
+    match op {
+        Op::Unary(op) => [by_type, unary_needs(*op, scalar), None],
+        Op::Binary(op) => [by_type, binary_needs(*op, scalar), None],
+        Op::AtomicLoad(_, _, order)
+        | Op::AtomicStore(_, _, order)
+        | Op::AtomicRmw(_, _, _, order)
+        | Op::AtomicCas(_, _, order) => [by_type, atomic, ordered(*order)],
+        Op::Fence(_, order) => [ordered(*order), None, None],
+        Op::Const(_)
+        | Op::Builtin(..)
+        | Op::Scalar(_)
+        | Op::Extent(..)
+        | Op::Stride(..)
+        | Op::Compare(_)
+        | Op::MulAdd
+        | Op::Select
+        | Op::Cast(_)
+        | Op::Bitcast(_)
+        | Op::Splat(_)
+        | Op::Pack
+        | Op::Extract(_)
+        | Op::Load(_)
+        | Op::Store(_) => [by_type, None, None],
+        Op::Barrier
+        | Op::Print(_)
+        | Op::Assert(_)
+        | Op::If
+        | Op::Loop(_)
+        | Op::For(_)
+        | Op::Yield
+        | Op::Break(_)
+        | Op::Continue(_)
+        | Op::Return => [None; 3],
+    }
+}
+
+fn unary_needs(op: UnaryOp, scalar: Scalar) -> Option<Feature> {
+    match op {
+        UnaryOp::Exp
+        | UnaryOp::Exp2
+        | UnaryOp::Log
+        | UnaryOp::Log2
+        | UnaryOp::Sin
+        | UnaryOp::Cos
+        | UnaryOp::Tanh => Some(function_feature(scalar)),
+        UnaryOp::Neg
+        | UnaryOp::Not
+        | UnaryOp::Abs
+        | UnaryOp::Signum
+        | UnaryOp::Sqrt
+        | UnaryOp::Rsqrt
+        | UnaryOp::Recip
+        | UnaryOp::Floor
+        | UnaryOp::Ceil
+        | UnaryOp::Round
+        | UnaryOp::RoundEven
+        | UnaryOp::Trunc
+        | UnaryOp::CountOnes
+        | UnaryOp::LeadingZeros
+        | UnaryOp::TrailingZeros
+        | UnaryOp::IsNan
+        | UnaryOp::IsInf => None,
+    }
+}
+
+fn function_feature(scalar: Scalar) -> Feature {
+    if scalar == Scalar::F64 { Feature::Float64Functions } else { Feature::NativeFunctions }
+}
+
+fn binary_needs(op: BinaryOp, scalar: Scalar) -> Option<Feature> {
+    match op {
+        BinaryOp::Pow | BinaryOp::Atan2 => Some(function_feature(scalar)),
+        // The remainder of floats is computed on their bits.
+        BinaryOp::Rem => (scalar == Scalar::F64).then_some(Feature::Int64),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Min
+        | BinaryOp::Max
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Xor
+        | BinaryOp::Shl
+        | BinaryOp::Shr => None,
+    }
+}

@@ -1,0 +1,38 @@
+@group(0) @binding(0) 
+var<uniform> launch: array<vec4<u32>, 3>;
+@group(0) @binding(1) 
+var<storage, read_write> counts: array<atomic<u32>>;
+@group(0) @binding(2) 
+var<storage, read_write> sum: array<atomic<u32>>;
+var<workgroup> most: array<atomic<i32>, 1>;
+
+@compute @workgroup_size(64, 1, 1) 
+fn atomics(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+    var local: u32;
+    var local_1: u32;
+
+    let _e13 = launch[2].x;
+    let _e29 = launch[2].y;
+    let _e33 = launch[2].z;
+    let _e16 = atomicAdd((&counts[(thread.x + _e13)]), 1u);
+    loop {
+        let _e20 = atomicCompareExchangeWeak((&counts[(0u + _e13)]), 1u, 2u);
+        local = _e20.old_value;
+        if (_e20.exchanged || !((_e20.old_value == 1u))) {
+            break;
+        }
+    }
+    let _e37 = atomicLoad((&sum[(0u + _e33)]));
+    local_1 = _e37;
+    loop {
+        let _e38 = local_1;
+        let _e42 = atomicCompareExchangeWeak((&sum[(0u + _e33)]), _e38, bitcast<u32>((bitcast<f32>(_e38) + bitcast<f32>(_e29))));
+        local_1 = _e42.old_value;
+        if _e42.exchanged {
+            break;
+        }
+    }
+    let _e45 = local_1;
+    let _e48 = atomicMax((&most[0u]), 5i);
+    return;
+}
