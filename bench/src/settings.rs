@@ -38,9 +38,9 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
 
-    /// Blocks of our best dot product. A multiple of the device's multiprocessors is best: 4 for each of the 132 of an
+    /// Blocks of our best dot product. A multiple of the device's multiprocessors is best: 12 for each of the 132 of an
     /// H200.
-    #[arg(long, value_name = "N", default_value_t = 528, value_parser = positive)]
+    #[arg(long, value_name = "N", default_value_t = 1584, value_parser = positive)]
     pub(crate) dot_blocks: usize,
 
     /// Also write the results to this file, a line of JSON each.

@@ -35,9 +35,13 @@ pub(crate) fn vectors(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>, b
 
     let mut sums = [splat(0.0); IN_FLIGHT];
     for round in 0..rounds {
-        for k in comptime(0..IN_FLIGHT) {
-            let i = WIDTH * ((round * IN_FLIGHT + k) * threads + thread);
-            sums[k] += a.aligned_load(i, WIDTH) * b.aligned_load(i, WIDTH);
+        let first = round * IN_FLIGHT * threads + thread;
+        let loads: [_; IN_FLIGHT] = std::array::from_fn(|k| {
+            let i = WIDTH * (first + k * threads);
+            (a.aligned_load(i, WIDTH), b.aligned_load(i, WIDTH))
+        });
+        for (k, (x, y)) in comptime(loads.into_iter().enumerate()) {
+            sums[k] += x * y;
         }
     }
     // Fewer vectors are left than a whole round has.

@@ -22,7 +22,8 @@ use crate::types::{Const, Type};
 /// ```
 #[derive(Debug)]
 pub struct Builder {
-    kernel: Kernel,
+    /// Boxed, because it is handed on several times, and at each launch.
+    kernel: Box<Kernel>,
     open: Vec<Block>,
     span: Span,
 }
@@ -30,11 +31,19 @@ pub struct Builder {
 impl Builder {
     /// An empty kernel with its body open.
     pub fn new(name: impl Into<String>) -> Builder {
-        // Room for a small kernel, which is described at each launch: growing step by step costs more than the rest.
-        let mut kernel = Kernel::new(name);
-        kernel.values.reserve(64);
-        let body = Block { params: Vec::new(), insts: Vec::with_capacity(32) };
-        Builder { kernel, open: vec![body], span: Span::NONE }
+        Builder { kernel: Box::new(Kernel::new(name)), open: vec![Block::default()], span: Span::NONE }
+    }
+
+    /// Starts anew: an empty kernel with its body open, in the memory of `spare`, a kernel that is no longer needed.
+    /// Describing a small kernel takes less time than allocating its parts.
+    pub fn restart(&mut self, mut spare: Box<Kernel>, name: &str) {
+        spare.clear();
+        spare.name.push_str(name);
+        spare.contract = true;
+        self.open.clear();
+        self.open.push(std::mem::take(&mut spare.body));
+        self.span = Span::NONE;
+        self.kernel = spare;
     }
 
     /// The kernel so far: parameters, allocations and types are there, open blocks are not.
@@ -163,12 +172,21 @@ impl Builder {
     ///
     /// If a block is still open.
     pub fn finish(mut self) -> Kernel {
+        *self.take()
+    }
+
+    /// [`finish`](Builder::finish) for a builder that is [restarted](Builder::restart) later; until then it is of no use.
+    ///
+    /// # Panics
+    ///
+    /// If a block is still open.
+    pub fn take(&mut self) -> Box<Kernel> {
         assert_eq!(self.open.len(), 1, "finish with open blocks");
         if !self.is_terminated() {
             self.emit_void(Op::Return, []);
         }
         self.kernel.body = self.open.pop().expect("the body is open");
-        self.kernel
+        std::mem::take(&mut self.kernel)
     }
 
     fn push(&mut self, inst: Inst) {

@@ -133,6 +133,20 @@ impl Kernel {
         Kernel { name: name.into(), contract: true, ..Kernel::default() }
     }
 
+    /// Takes out all that there is, and keeps the memory that it was in.
+    pub fn clear(&mut self) {
+        let Kernel { name, params, allocs, values, labels, body, spans, contract } = self;
+        name.clear();
+        params.clear();
+        allocs.clear();
+        values.clear();
+        *labels = 0;
+        body.params.clear();
+        body.insts.clear();
+        spans.clear();
+        *contract = false;
+    }
+
     /// Type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.values[value.0 as usize]

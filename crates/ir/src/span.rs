@@ -69,6 +69,13 @@ impl SpanTable {
         Some(Location { file: self.files[file as usize].clone(), line, column })
     }
 
+    /// Forgets all positions.
+    pub fn clear(&mut self) {
+        self.files.clear();
+        self.positions.clear();
+        self.index.clear();
+    }
+
     /// How many positions are known; valid spans are `1..=len`.
     pub fn len(&self) -> usize {
         self.positions.len()

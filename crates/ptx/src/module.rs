@@ -22,6 +22,33 @@ pub struct Module {
     pub sites: Vec<Site>,
 }
 
+impl Module {
+    /// The text with the demand that so many blocks fit a multiprocessor at a time, for which the assembler saves registers.
+    ///
+    /// ```
+    /// use tilewise_ir::{Kernel, analysis::Facts};
+    /// use tilewise_ptx::{Target, compile};
+    ///
+    /// let kernel: Kernel = "kernel @k() { return }".parse()?;
+    /// let facts = Facts { block: Some([256, 1, 1]), ..Facts::unknown(&kernel) };
+    /// let module = compile(&kernel, &facts, Target::new(90))?;
+    /// assert!(module.text_for_blocks(3).contains(".reqntid 256, 1, 1\n.minnctapersm 3\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn text_for_blocks(&self, blocks: u32) -> String {
+        // The directive stands before the body of the entry, which opens with the first brace at the start of a line after
+        // the entry's own line.
+        let entry = self.text.find(".entry").unwrap_or(0);
+        match self.text[entry..].find("\n{") {
+            Some(body) => {
+                let (before, after) = self.text.split_at(entry + body + 1);
+                format!("{before}.minnctapersm {blocks}\n{after}")
+            }
+            None => self.text.clone(),
+        }
+    }
+}
+
 /// A parameter of the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {

@@ -101,6 +101,7 @@ fn everything_known(kernel: &Kernel) -> Facts {
     facts.narrow = kernel.values.iter().map(|ty| ty.scalar == Scalar::Index).collect();
     facts.accesses.fill(AccessFacts { in_bounds: u8::MAX, align: 16 });
     facts.divisors.fill(true);
+    facts.steps.fill(true);
     facts
 }
 

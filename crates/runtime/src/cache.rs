@@ -61,11 +61,11 @@ impl KernelCache {
     /// The kernel compiled for `device`, which is the same at each call.
     pub(crate) fn get(
         &self,
-        described: Kernel,
+        described: &Kernel,
         optimize: bool,
         device: &dyn Device,
     ) -> Result<Arc<dyn Executable>> {
-        let hash = structural_hash(&described, optimize);
+        let hash = structural_hash(described, optimize);
         let entry = self.lock().entry(hash, described, optimize);
         let executable = entry.executable.get_or_init(|| {
             self.compilations.fetch_add(1, Ordering::Relaxed);
@@ -85,11 +85,12 @@ impl KernelCache {
 
 impl Entries {
     /// The entry of a description, a new one if it is not there.
-    fn entry(&mut self, hash: u64, described: Kernel, optimize: bool) -> Arc<Entry> {
+    fn entry(&mut self, hash: u64, described: &Kernel, optimize: bool) -> Arc<Entry> {
         self.time += 1;
         let time = self.time;
         if let Some(same_hash) = self.by_hash.get(&hash)
-            && let Some(found) = same_hash.iter().find(|e| e.optimize == optimize && e.described == described)
+            && let Some(found) =
+                same_hash.iter().find(|e| e.optimize == optimize && e.described == *described)
         {
             found.last_used.store(time, Ordering::Relaxed);
             return Arc::clone(found);
@@ -97,7 +98,7 @@ impl Entries {
         if self.len == CAPACITY {
             self.remove_oldest();
         }
-        let last_used = AtomicU64::new(time);
+        let (described, last_used) = (described.clone(), AtomicU64::new(time));
         let entry = Arc::new(Entry { described, optimize, last_used, executable: OnceLock::new() });
         self.by_hash.entry(hash).or_default().push(Arc::clone(&entry));
         self.len += 1;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
+use tilewise_stage::recycle;
 
 use crate::cache::KernelCache;
 use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch, Stream};
@@ -244,7 +245,8 @@ impl DeviceContext {
         }
         let (kernel, params) = launch.into_parts()?;
         crate::launch::dims::check_shared_memory(&kernel, limits)?;
-        let executable = self.shared.kernels.get(kernel, self.optimize, &*self.shared.device)?;
+        let executable = self.shared.kernels.get(&kernel, self.optimize, &*self.shared.device)?;
+        recycle(kernel);
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         executable.launch(&DeviceLaunch {
             stream: &*self.stream,

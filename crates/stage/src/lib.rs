@@ -41,7 +41,7 @@ pub use control::comptime;
 pub use element::{Atomic, Bits, Element, Float, Int, Num, Signed};
 pub use math::{max, min, select};
 pub use pattern::vectorize;
-pub use recorder::{StageError, let_name, record};
+pub use recorder::{StageError, let_name, record, recycle};
 pub use staged::{DeviceType, Stage, StageAs, StagedValue};
 pub use tensor::atomic::AtomicCell;
 pub use tensor::memory::{AddressSpace, stack_allocation};

@@ -59,7 +59,59 @@ pub(crate) struct Recorder {
 static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+    static RECORDER: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
+    /// Memory for the next description on this thread.
+    static SPARE: RefCell<Spare> = const { RefCell::new(Spare { recorder: None, kernel: None }) };
+}
+
+/// A recorder and a kernel that are no longer needed.
+struct Spare {
+    recorder: Option<Box<Recorder>>,
+    kernel: Option<Box<Kernel>>,
+}
+
+/// Operations of a kernel whose memory is worth keeping; of a larger one it would be held for nothing.
+const SPARE_OPS: usize = 1024;
+
+/// Gives back a kernel that was described and is no longer needed: the next description on this thread takes its memory.
+///
+/// ```
+/// let kernel = tilewise_stage::record("nothing", &[], || {})?;
+/// tilewise_stage::recycle(kernel);
+/// # Ok::<(), tilewise_stage::StageError>(())
+/// ```
+pub fn recycle(kernel: Box<Kernel>) {
+    if kernel.body.insts.capacity() <= SPARE_OPS {
+        SPARE.with_borrow_mut(|spare| spare.kernel = Some(kernel));
+    }
+}
+
+impl Recorder {
+    /// A recorder that starts to describe the kernel `name`.
+    fn start(name: &str) -> Box<Recorder> {
+        let (recorder, kernel) = SPARE.with_borrow_mut(|spare| (spare.recorder.take(), spare.kernel.take()));
+        let mut recorder = recorder.unwrap_or_else(|| {
+            Box::new(Recorder {
+                builder: Builder::new(""),
+                slots: Vec::new(),
+                pending_name: None,
+                device_depth: 0,
+                conditional: 0,
+                ramps: Vec::new(),
+                location: None,
+                session: 0,
+            })
+        });
+        recorder.builder.restart(kernel.unwrap_or_default(), name);
+        recorder.slots.clear();
+        recorder.pending_name = None;
+        recorder.device_depth = 0;
+        recorder.conditional = 0;
+        recorder.ramps.clear();
+        recorder.location = None;
+        recorder.session = SESSIONS.fetch_add(1, Ordering::Relaxed);
+        recorder
+    }
 }
 
 /// Runs `describe` on this thread and gives the kernel that it described.
@@ -85,21 +137,11 @@ pub fn record(
     name: &str,
     params: &[(&str, ParamKind)],
     describe: impl FnOnce(),
-) -> Result<Kernel, StageError> {
-    let mut builder = Builder::new(name);
+) -> Result<Box<Kernel>, StageError> {
+    let mut recorder = Recorder::start(name);
     for (name, kind) in params {
-        builder.param(*name, kind.clone());
+        recorder.builder.param(*name, kind.clone());
     }
-    let recorder = Recorder {
-        builder,
-        slots: Vec::new(),
-        pending_name: None,
-        device_depth: 0,
-        conditional: 0,
-        ramps: Vec::new(),
-        location: None,
-        session: SESSIONS.fetch_add(1, Ordering::Relaxed),
-    };
     RECORDER.with_borrow_mut(|current| match current {
         Some(outer) => {
             Err(StageError::Nested { outer: outer.builder.kernel().name.clone(), inner: name.to_owned() })
@@ -110,9 +152,13 @@ pub fn record(
         }
     })?;
     let outcome = catch_unwind(AssertUnwindSafe(describe));
-    let recorder = RECORDER.take().expect("the recorder outlives the description");
+    let mut recorder = RECORDER.take().expect("the recorder outlives the description");
     match outcome {
-        Ok(()) => Ok(recorder.builder.finish()),
+        Ok(()) => {
+            let kernel = recorder.builder.take();
+            SPARE.with_borrow_mut(|spare| spare.recorder = Some(recorder));
+            Ok(kernel)
+        }
         Err(payload) => Err(match payload.downcast::<StageError>() {
             Ok(error) => *error,
             Err(payload) => {

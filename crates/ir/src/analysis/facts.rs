@@ -75,8 +75,8 @@ pub enum ArgNumbers {
 pub fn analyze(kernel: &Kernel, numbers: &LaunchNumbers) -> Facts {
     let ranges = Ranges::of_launch(kernel, numbers);
     let narrow = demand::narrow(kernel, numbers, &ranges);
-    let Ranges { accesses, divisors, .. } = ranges;
-    Facts { block: Some(numbers.block), narrow, accesses, divisors }
+    let Ranges { accesses, divisors, steps, .. } = ranges;
+    Facts { block: Some(numbers.block), narrow, accesses, divisors, steps }
 }
 
 /// What holds in every thread of every launch that the compiled kernel is used for. It belongs to one kernel, by the
@@ -100,6 +100,8 @@ pub struct Facts {
     pub accesses: Vec<AccessFacts>,
     /// For each integer division or remainder, in order: whether its divisor is never zero.
     pub divisors: Vec<bool>,
+    /// By the number of its label, for each [`Op::For`]: whether its step is always positive.
+    pub steps: Vec<bool>,
 }
 
 /// What holds for an access.
@@ -125,6 +127,7 @@ impl Facts {
             narrow: vec![false; kernel.values.len()],
             accesses: vec![AccessFacts::default(); accesses],
             divisors: vec![false; divisors],
+            steps: vec![false; kernel.labels as usize],
         }
     }
 

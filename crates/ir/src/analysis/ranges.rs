@@ -49,6 +49,7 @@ pub struct Ranges {
     pub(super) values: Vec<Option<Range>>,
     pub(super) accesses: Vec<AccessFacts>,
     pub(super) divisors: Vec<bool>,
+    pub(super) steps: Vec<bool>,
 }
 
 impl Ranges {
@@ -56,7 +57,8 @@ impl Ranges {
     pub fn of_launch(kernel: &Kernel, numbers: &LaunchNumbers) -> Ranges {
         let mut walk = Walk::new(kernel, numbers);
         walk.block(&kernel.body);
-        Ranges { values: walk.defined, accesses: walk.accesses, divisors: walk.divisors }
+        let Walk { defined: values, accesses, divisors, steps, .. } = walk;
+        Ranges { values, accesses, divisors, steps }
     }
 
     /// The numbers that a value can be, in any lane, wherever it is computed; `None` if it never is. It says nothing of a
@@ -101,6 +103,8 @@ pub(super) struct Walk<'a> {
     pub(super) next: Numbering,
     pub(super) accesses: Vec<AccessFacts>,
     divisors: Vec<bool>,
+    /// By label, whether the step of a `For` is positive.
+    pub(super) steps: Vec<bool>,
 }
 
 /// How many accesses and integer divisions there are before a point.
@@ -127,6 +131,7 @@ impl<'a> Walk<'a> {
             next: Numbering::default(),
             accesses: Vec::new(),
             divisors: Vec::new(),
+            steps: vec![true; kernel.labels as usize],
         };
         walk.loops.resize_with(kernel.labels as usize, LoopState::default);
         let mut ops = 0;

@@ -65,6 +65,7 @@ impl<'a> Walk<'a> {
         let [lo, hi, step] = [inst.args[0], inst.args[1], inst.args[2]];
         let initial = self.ranges_of(&inst.args[3..]);
         let [from, to, by] = [lo, hi, step].map(|value| self.range(value));
+        self.steps[label.0 as usize] = by.lo() >= 1;
         let counter = counter(from, to, by);
         let mark = self.mark();
         let has_rounds = counter.is_some()

@@ -8,14 +8,12 @@
 use std::fmt;
 
 use smallvec::SmallVec;
-use tilewise_ir::{BinaryOp, MemRef, Op, Scalar, Space, Value};
+use tilewise_ir::{BinaryOp, Block, MemRef, Scalar, Space, Value};
 
 use super::code::{Class, Operand, Reg};
 use super::memo::Key;
 use super::{Emitter, asm};
-
-/// How many operations deep an offset is taken apart.
-const DEPTH: usize = 6;
+use crate::plan::Sum;
 
 /// An address: in a register or of a variable, and bytes to add.
 #[derive(Clone, Debug)]
@@ -51,14 +49,23 @@ impl fmt::Display for Address {
     }
 }
 
-/// A sum of values times factors, and a constant; modulo 2^64.
-#[derive(Clone, Debug, Default)]
-struct Sum {
-    terms: SmallVec<[(Value, u64); 2]>,
-    constant: u64,
-}
-
 impl Emitter<'_> {
+    /// Computes the addresses in memory of the kernel's own that a loop uses and that are the same in every round, before
+    /// the loop and its parameters. The assembler does not move them: where a block's shared memory starts is not a constant to it.
+    pub(super) fn hoist_addresses(&mut self, block: &Block) {
+        for inst in &block.insts {
+            inst.blocks.iter().for_each(|inner| self.hoist_addresses(inner));
+            let Some(access) = inst.op.access() else { continue };
+            let (MemRef::Alloc(_), Some(elem)) = (access.mem, self.kernel.mem_elem(access.mem)) else {
+                continue;
+            };
+            let is_there = |&(term, _): &(Value, u64)| !self.lanes(term).is_empty();
+            if self.plan.sum(inst.args[0]).terms.iter().all(is_there) {
+                self.address(access.mem, inst.args[0], elem.size());
+            }
+        }
+    }
+
     /// The address of element `offset`, whose elements have `size` bytes.
     pub(super) fn address(&mut self, mem: MemRef, offset: Value, size: usize) -> Address {
         match mem {
@@ -77,96 +84,22 @@ impl Emitter<'_> {
         }
     }
 
-    // ---- sums ----
-
-    fn sum(&self, offset: Value) -> Sum {
-        let mut sum = Sum::default();
-        self.add_to_sum(&mut sum, offset, 1, DEPTH);
-        sum.terms.sort_unstable();
-        sum.terms.dedup_by(|b, a| {
-            let same = a.0 == b.0;
-            if same {
-                a.1 = a.1.wrapping_add(b.1);
-            }
-            same
-        });
-        sum.terms.retain(|&mut (_, factor)| factor != 0);
-        sum
-    }
-
-    fn add_to_sum(&self, sum: &mut Sum, value: Value, factor: u64, depth: usize) {
-        if let Some(constant) = self.constant(value, 0) {
-            sum.constant = sum.constant.wrapping_add(constant.bits.wrapping_mul(factor));
-            return;
-        }
-        if !self.has_constant(value, depth) {
-            sum.terms.push((value, factor));
-            return;
-        }
-        let Some(inst) = self.plan.inst(value) else { return };
-        let (a, b) = (inst.args[0], inst.args[1]);
-        match inst.op {
-            Op::Binary(BinaryOp::Add) => {
-                self.add_to_sum(sum, a, factor, depth - 1);
-                self.add_to_sum(sum, b, factor, depth - 1);
-            }
-            Op::Binary(BinaryOp::Sub) => {
-                self.add_to_sum(sum, a, factor, depth - 1);
-                self.add_to_sum(sum, b, factor.wrapping_neg(), depth - 1);
-            }
-            _ => {
-                if let Some((value, by)) = self.scaled(value) {
-                    self.add_to_sum(sum, value, factor.wrapping_mul(by), depth - 1);
-                }
-            }
-        }
-    }
-
-    /// Whether a value is a sum with a constant in it, times constants, or a sum of such.
-    fn has_constant(&self, value: Value, depth: usize) -> bool {
-        if depth == 0 {
-            return false;
-        }
-        match self.plan.inst(value).map(|inst| (&inst.op, &inst.args)) {
-            Some((Op::Binary(BinaryOp::Add | BinaryOp::Sub), args)) => {
-                args.iter().any(|&arg| self.constant(arg, 0).is_some() || self.has_constant(arg, depth - 1))
-            }
-            Some(_) => self.scaled(value).is_some_and(|(value, _)| self.has_constant(value, depth - 1)),
-            None => false,
-        }
-    }
-
-    /// A value and the constant that it is multiplied by.
-    fn scaled(&self, value: Value) -> Option<(Value, u64)> {
-        let inst = self.plan.inst(value)?;
-        let constant = |n: usize| self.constant(inst.args[n], 0).map(|constant| constant.bits);
-        match inst.op {
-            Op::Binary(BinaryOp::Mul) => match (constant(0), constant(1)) {
-                (_, Some(by)) => Some((inst.args[0], by)),
-                (Some(by), _) => Some((inst.args[1], by)),
-                (None, None) => None,
-            },
-            Op::Binary(BinaryOp::Shl) => Some((inst.args[0], 1 << (constant(1)? & 63))),
-            _ => None,
-        }
-    }
-
     // ---- global memory ----
 
     fn global_address(&mut self, mem: MemRef, base: Reg, offset: Value, size: u64) -> Address {
-        let mut sum = self.sum(offset);
+        let mut sum = self.plan.sum(offset);
         let narrow = self.lanes(offset).first().is_none_or(|lane| lane.is_narrow()) || self.is_narrow(offset);
         let exact = self.plan.bound(offset).is_some_and(|bound| bound <= u32::MAX.into());
         let constant = (sum.constant as i64).checked_mul(size as i64).filter(|&c| i32::try_from(c).is_ok());
         let is_split = sum.terms.len() != 1 || sum.constant != 0;
         if is_split && (constant.is_none() || narrow && !exact) {
-            sum = Sum { terms: [(offset, 1)].into_iter().collect(), constant: 0 };
+            sum = Sum::of(offset);
         }
         let bytes = (sum.constant as i64).wrapping_mul(size as i64);
         let reg = if sum.terms.is_empty() {
             base
         } else {
-            let key = Key::Address(mem, scaled_terms(&sum, size));
+            let key = Key::Address(mem, sum.scaled_terms(size));
             self.remembered(key, |emitter| match narrow {
                 true => emitter.narrow_sum(base, &sum, size),
                 false => emitter.wide_sum(base, &sum, size),
@@ -249,12 +182,12 @@ impl Emitter<'_> {
         offset: Value,
         size: u64,
     ) -> Address {
-        let sum = self.sum(offset);
+        let sum = self.plan.sum(offset);
         let bytes = start.wrapping_add(sum.constant.wrapping_mul(size)) as u32 as i32;
         if sum.terms.is_empty() && (start as i64..(start + len) as i64).contains(&bytes.into()) {
             return Address { base: symbol, bytes: bytes.into(), reg: None, space };
         }
-        let key = Key::Address(mem, scaled_terms(&sum, size));
+        let key = Key::Address(mem, sum.scaled_terms(size));
         let reg = self.remembered(key, |emitter| {
             let mut total = emitter.remembered(Key::Address(mem, SmallVec::new()), |emitter| {
                 let reg = emitter.reg(Class::B32);
@@ -293,9 +226,4 @@ impl Emitter<'_> {
         asm!(self, "setp.eq.{bits} {aligned}, {rest}, 0");
         aligned
     }
-}
-
-/// The terms of a sum of elements, in bytes.
-fn scaled_terms(sum: &Sum, size: u64) -> SmallVec<[(Value, u64); 2]> {
-    sum.terms.iter().map(|&(value, by)| (value, by.wrapping_mul(size))).collect()
 }

@@ -139,6 +139,7 @@ impl<'k> Emitter<'k> {
 
     pub(super) fn loop_(&mut self, inst: &'k Inst, label: Label) -> Result<(), Unsupported> {
         let block = &inst.blocks[0];
+        self.hoist_addresses(block);
         self.allocate_needed(&inst.results);
         self.allocate_needed(&block.params);
         self.moves(&block.params, &inst.args);
@@ -178,6 +179,7 @@ impl<'k> Emitter<'k> {
     /// The test stands at the end of a round, and once before the first.
     pub(super) fn for_(&mut self, inst: &'k Inst, label: Label) -> Result<(), Unsupported> {
         let block = &inst.blocks[0];
+        self.hoist_addresses(block);
         let (counter, carried) = (block.params[0], &block.params[1..]);
         let scalar = self.ty(counter).scalar;
         let mut limits: SmallVec<[Operand; 3]> = inst.args[..3]
@@ -220,7 +222,9 @@ impl<'k> Emitter<'k> {
 
         let [head, next, end] = [(); 3].map(|()| self.target());
         self.set(count.counter, count.lo);
-        self.check_step(&count, end);
+        if !self.facts.steps.get(label.0 as usize).copied().unwrap_or(false) {
+            self.check_step(&count, end);
+        }
         self.skip_if_empty(&count, end);
         self.label(head);
         self.rounds(inst, label, Loop { results: &inst.results, carried, next, exit: end })?;

@@ -41,7 +41,7 @@ impl Emitter<'_> {
                 asm!(self, "selp.{scalar} {result}, {a}, {one}, {nan}");
             }
             UnaryOp::Sqrt => asm!(self, "sqrt.rn.{scalar} {result}, {a}"),
-            UnaryOp::Rsqrt if scalar == Scalar::F32 => asm!(self, "rsqrt.approx.f32 {result}, {a}"),
+            // Of `rsqrt.approx` of a constant, the assembler makes another number than the GPU of the same in a register.
             UnaryOp::Rsqrt => {
                 let root = self.reg(result.class);
                 asm!(self, "sqrt.rn.{scalar} {root}, {a}");

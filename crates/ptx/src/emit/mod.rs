@@ -173,10 +173,6 @@ impl<'k> Emitter<'k> {
         self.values[value.0 as usize] = lanes;
     }
 
-    fn constant(&self, value: Value, lane: usize) -> Option<Const> {
-        self.lanes(value).get(lane).and_then(|operand| operand.constant())
-    }
-
     fn lanes(&self, value: Value) -> &Lanes {
         &self.values[value.0 as usize]
     }

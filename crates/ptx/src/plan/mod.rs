@@ -3,12 +3,14 @@
 
 mod bound;
 mod needed;
+mod sum;
 mod uniform;
 
 use rustc_hash::FxHashMap;
 use tilewise_ir::{Block, Inst, Kernel, Label, Op, Value, analysis::Facts};
 
 pub(crate) use needed::is_proven;
+pub(crate) use sum::Sum;
 pub(crate) use uniform::{Uniform, is_constant};
 
 /// Where a value comes from.
@@ -30,17 +32,22 @@ pub(crate) struct Plan<'k> {
     pub(crate) bounds: Vec<Option<u64>>,
     /// Whether all threads of a block have the same value.
     pub(crate) uniform: Uniform,
+    /// Threads of a block along each axis, where they are constants.
+    block: Option<[u32; 3]>,
 }
 
 impl<'k> Plan<'k> {
     pub(crate) fn new(kernel: &'k Kernel, facts: &Facts) -> Plan<'k> {
         let structure = Structure::new(kernel);
-        Plan {
-            needed: needed::analyze(kernel, facts, &structure),
+        let mut plan = Plan {
+            needed: Vec::new(),
             bounds: bound::analyze(kernel, facts),
             uniform: Uniform::analyze(kernel, &structure),
-            defs: structure.defs,
-        }
+            defs: structure.defs.clone(),
+            block: facts.block,
+        };
+        plan.needed = needed::analyze(kernel, facts, &structure, &plan);
+        plan
     }
 
     pub(crate) fn is_needed(&self, value: Value) -> bool {

@@ -2,19 +2,31 @@
 
 use tilewise_ir::analysis::facts::is_integer_division;
 use tilewise_ir::analysis::{AccessFacts, Facts};
-use tilewise_ir::{Effect, Inst, Kernel, Op, Value};
+use tilewise_ir::{Effect, Inst, Kernel, MemRef, Op, Value};
 
-use super::{Def, Structure, yielded};
+use super::{Def, Plan, Structure, yielded};
 
-/// For each value whether it is needed. Bounds that are known to hold need nothing.
-pub(super) fn analyze(kernel: &Kernel, facts: &Facts, structure: &Structure<'_>) -> Vec<bool> {
+/// For each value whether it is needed. Bounds that are known to hold need nothing, and an offset in memory of the
+/// kernel's own needs the terms of its [sum](super::Sum), which the address is made of.
+pub(super) fn analyze(
+    kernel: &Kernel,
+    facts: &Facts,
+    structure: &Structure<'_>,
+    plan: &Plan<'_>,
+) -> Vec<bool> {
     let mut marks = Marks { needed: vec![false; kernel.values.len()], work: Vec::new() };
     let (mut accesses, mut divisions) = (0, 0);
     kernel.body.visit(&mut |inst| {
         if let (Some(access), Some(first)) = (inst.op.access(), inst.op.access_args()) {
             let known = facts.accesses.get(accesses).copied().unwrap_or_default();
             accesses += 1;
-            marks.all(&inst.args[..first]);
+            match access.mem {
+                MemRef::Param(_) => marks.mark(inst.args[0]),
+                MemRef::Alloc(_) => {
+                    plan.sum(inst.args[0]).terms.iter().for_each(|&(term, _)| marks.mark(term))
+                }
+            }
+            marks.all(&inst.args[1..first]);
             for n in 0..access.bounds.len() {
                 if !is_proven(known, n) {
                     marks.all(&inst.args[first + 2 * n..][..2]);

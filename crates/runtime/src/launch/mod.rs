@@ -124,11 +124,11 @@ impl<'k> Launch<'k> {
     ///
     /// [`Error::Stage`](crate::Error::Stage) names the place in the kernel that is wrong.
     pub fn into_kernel(self) -> Result<Kernel> {
-        self.into_parts().map(|(kernel, _)| kernel)
+        self.into_parts().map(|(kernel, _)| *kernel)
     }
 
     /// The described kernel, and its parameters with the arguments.
-    pub(crate) fn into_parts(self) -> Result<(Kernel, Vec<LaunchParam>)> {
+    pub(crate) fn into_parts(self) -> Result<(Box<Kernel>, Vec<LaunchParam>)> {
         let Launch { name, params, describe, contract, checked } = self;
         let kinds: Vec<(&str, ParamKind)> =
             params.iter().map(|param| (&*param.name, param.kind.clone())).collect();

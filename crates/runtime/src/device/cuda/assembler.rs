@@ -1,4 +1,8 @@
 //! From a kernel and facts to a function that can be launched: PTX, machine code from the disk or the driver, loading.
+//!
+//! The driver's linker, which is the one way to get machine code for the disk, gives each kernel the registers that it
+//! would like best, without a look at how many blocks then fit a multiprocessor. So that is done here: see
+//! [`more_blocks`].
 
 use std::fs;
 use std::sync::Arc;
@@ -18,6 +22,8 @@ const OPTIMIZATION: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Assembler {
     target: Target,
+    /// Registers of a multiprocessor.
+    registers: u32,
     cache: Option<DiskCache>,
     /// What machine code depends on, but for the text.
     environment: String,
@@ -47,28 +53,37 @@ pub(super) struct Described {
 
 impl Assembler {
     /// For a GPU of this compute capability (90 for 9.0) under a driver of this version (12040 for 12.4).
-    pub(super) fn new(capability: u32, driver: u32, cache: Option<DiskCache>) -> Assembler {
+    /// `registers` are those of a multiprocessor.
+    pub(super) fn new(capability: u32, driver: u32, registers: u32, cache: Option<DiskCache>) -> Assembler {
         let target = Target::for_driver(capability, driver);
         // Two builds of the driver may have one version, but not one assembler. Only some systems tell the build.
         let build = fs::read_to_string("/sys/module/nvidia/version").unwrap_or_default();
         let environment = format!(
-            "tilewise {}\ndriver {driver} {}\ncapability {capability}\noptimization {OPTIMIZATION}\n",
+            "tilewise {}\ndriver {driver} {}\ncapability {capability}\nregisters {registers}\noptimization {OPTIMIZATION}\n",
             env!("CARGO_PKG_VERSION"),
             build.trim()
         );
-        Assembler { target, cache, environment }
+        Assembler { target, registers, cache, environment }
     }
 
     /// Compiles a kernel for facts.
     pub(super) fn compile(&self, bound: Bound, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
         let module = tilewise_ptx::compile(kernel, facts, self.target)?;
-        let function = self.function(bound, kernel, &module)?;
+        let threads = facts.block.map(|block| block.iter().product());
+        let function = self.function(bound, kernel, &module, threads)?;
         let Module { args, sites, .. } = module;
         let described = Described { name: kernel.name.clone(), sites, spans: kernel.spans.clone() };
         Ok(Variant { function, args, described: Arc::new(described) })
     }
 
-    fn function(&self, bound: Bound, kernel: &Kernel, module: &Module) -> Result<Function> {
+    /// `threads` is the size of the blocks, if it is known.
+    fn function(
+        &self,
+        bound: Bound,
+        kernel: &Kernel,
+        module: &Module,
+        threads: Option<u32>,
+    ) -> Result<Function> {
         let shared = u32::try_from(module.dynamic_shared_bytes).unwrap_or(u32::MAX);
         let load = |code: &[u8]| bound.load(code, &module.entry, module.args.len(), shared);
         let key = self.key(&module.text);
@@ -77,15 +92,28 @@ impl Assembler {
         if let Some(function) = cached.and_then(|code| load(&code).ok()) {
             return Ok(function);
         }
-        let code = bound.assemble(&module.text, OPTIMIZATION).map_err(|(failure, log)| {
-            if failure.is_fatal() {
-                return failure.into();
+        let assemble = |text: &str| {
+            bound.assemble(text, OPTIMIZATION).map_err(|(failure, log)| {
+                if failure.is_fatal() {
+                    return failure.into();
+                }
+                let kernel = kernel.name.clone();
+                let said = if log.is_empty() { "the assembler said nothing more" } else { &log };
+                Error::Assemble { kernel, log: format!("{}: {said}", failure.error()) }
+            })
+        };
+        let mut code = assemble(&module.text)?;
+        let mut function = load(&code)?;
+        if let Some(threads) = threads {
+            let blocks = function.resident_blocks(threads)?;
+            if let Some(more) = more_blocks(function.registers, threads, blocks, self.registers) {
+                let other_code = assemble(&module.text_for_blocks(more))?;
+                let other = load(&other_code)?;
+                if other.local_bytes <= function.local_bytes && other.resident_blocks(threads)? > blocks {
+                    (code, function) = (other_code, other);
+                }
             }
-            let kernel = kernel.name.clone();
-            let said = if log.is_empty() { "the assembler said nothing more" } else { &log };
-            Error::Assemble { kernel, log: format!("{}: {said}", failure.error()) }
-        })?;
-        let function = load(&code)?;
+        }
         if let Some(cache) = &self.cache {
             cache.store(&key, &code);
         }
@@ -96,6 +124,19 @@ impl Assembler {
     fn key(&self, text: &str) -> Vec<u8> {
         [self.environment.as_bytes(), text.as_bytes()].concat()
     }
+}
+
+/// How many blocks to ask for at a time, if one more than now fits for few registers less. More blocks hide more of the
+/// time that memory takes, but registers that there is no room for go to memory themselves: so at most a fifth of them may
+/// be missing, and the caller looks whether that worked.
+///
+/// `registers` are those of a thread, `available` those of a multiprocessor. Registers are given to warps of 32 threads,
+/// 8 of each thread at a time.
+fn more_blocks(registers: u32, threads: u32, blocks: u32, available: u32) -> Option<u32> {
+    let (used, more) = (registers.next_multiple_of(8), blocks + 1);
+    let allowed = available / (more * threads.next_multiple_of(32)) / 8 * 8;
+    // Where there are registers for another block, something else is missing.
+    (allowed < used && 5 * allowed >= 4 * used).then_some(more)
 }
 
 impl Variant {
@@ -118,12 +159,23 @@ mod tests {
 
     #[test]
     fn the_key_is_all_that_code_depends_on() {
-        let key = |capability, driver, text| Assembler::new(capability, driver, None).key(text);
+        let key = |capability, driver, text| Assembler::new(capability, driver, 65_536, None).key(text);
         let one = key(90, 12040, "text");
         assert_eq!(one, key(90, 12040, "text"));
         assert_ne!(one, key(89, 12040, "text"));
         assert_ne!(one, key(90, 12050, "text"));
         assert_ne!(one, key(90, 12040, "other text"));
+    }
+
+    #[test]
+    fn another_block_costs_at_most_a_fifth_of_the_registers() {
+        // 1024 threads of 39 registers are one block, of 32 two.
+        assert_eq!(more_blocks(39, 1024, 1, 65_536), Some(2));
+        assert_eq!(more_blocks(141, 256, 1, 65_536), Some(2));
+        // A fifth block of 256 threads would leave 48 of 64 registers.
+        assert_eq!(more_blocks(64, 256, 4, 65_536), None);
+        // Eight blocks are all that 2048 threads can be, whatever the registers.
+        assert_eq!(more_blocks(16, 256, 8, 65_536), None);
     }
 
     #[test]

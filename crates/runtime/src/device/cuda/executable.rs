@@ -122,7 +122,7 @@ impl Executable for CudaExecutable {
             true => queue.reports.expect(bound, stream.driver(), &variant.described, launch.output)?,
             false => (0, 0),
         };
-        let mut params: SmallVec<[u64; 32]> =
+        let mut params: SmallVec<[u64; 12]> =
             variant.args.iter().map(|arg| parameter(*arg, launch.args, reports, number)).collect();
         bound
             .launch(&variant.function, launch.grid, launch.block, &mut params, stream.driver())

@@ -92,7 +92,9 @@ pub(super) fn open(name: &str, number: usize) -> Result<Option<CudaDevice>> {
         return Err(Error::DeviceTooOld { name, description, needed });
     }
     let context = Context::of(gpu)?;
-    let assembler = Assembler::new(capability, version, DiskCache::from_environment());
+    let registers =
+        gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?;
+    let assembler = Assembler::new(capability, version, registers, DiskCache::from_environment());
     let (queue, staging, faults) = Default::default();
     let shared = Arc::new(Shared { context, assembler, queue, staging, faults });
     Ok(Some(CudaDevice { info, shared }))

@@ -86,6 +86,7 @@ impl Bound {
             shared,
             threads: 0,
             registers: 0,
+            local_bytes: 0,
         };
         // SAFETY: the module is loaded, the name ends with a zero, the pointer is valid for the call.
         check("cuModuleGetFunction", unsafe {
@@ -100,6 +101,8 @@ impl Bound {
         function.threads =
             function.attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
         function.registers = function.attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?;
+        function.local_bytes =
+            function.attribute(sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
         Ok(function)
     }
 
@@ -115,7 +118,7 @@ impl Bound {
         if params.len() != function.params {
             return Err(Failure::invalid("cuLaunchKernel"));
         }
-        let mut pointers: SmallVec<[*mut c_void; 32]> =
+        let mut pointers: SmallVec<[*mut c_void; 12]> =
             params.iter_mut().map(|param| (&raw mut *param).cast()).collect();
         let ([grid_x, grid_y, grid_z], [x, y, z]) = (grid, block);
         // SAFETY: the function is loaded and takes as many parameters as there are pointers, each of at most 8 bytes, which
@@ -162,6 +165,8 @@ pub(in crate::device::cuda) struct Function {
     pub(in crate::device::cuda) threads: u32,
     /// Registers of a thread.
     pub(in crate::device::cuda) registers: u32,
+    /// Bytes of local memory of a thread: arrays, and registers that there was no room for.
+    pub(in crate::device::cuda) local_bytes: u32,
 }
 
 // SAFETY: the driver's modules and functions may be used by any thread, also by several at once.
@@ -170,6 +175,21 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
+    /// How many blocks of `threads` threads fit a multiprocessor at a time.
+    pub(in crate::device::cuda) fn resident_blocks(&self, threads: u32) -> Result<u32> {
+        let (mut blocks, threads) = (0, c_int::try_from(threads).unwrap_or(c_int::MAX));
+        // SAFETY: the pointer is valid for the call, the function is loaded.
+        check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                self.raw,
+                threads,
+                self.shared as usize,
+            )
+        })?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
     fn attribute(&self, attribute: sys::CUfunction_attribute) -> Result<u32> {
         let mut value = 0;
         // SAFETY: the pointer is valid for the call, the function is loaded.
