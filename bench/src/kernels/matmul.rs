@@ -26,7 +26,7 @@ pub(crate) fn tiled<const TILE: usize>(
         b_shared[[local_row, local_col]] = if b_row < k && col < n { b[[b_row, col]] } else { 0.0 };
         barrier();
         for i in comptime(0..TILE) {
-            acc += a_shared[[local_row, i]] * b_shared[[i, local_col]];
+            acc += b_shared[[i, local_col]] * a_shared[[local_row, i]];
         }
         barrier();
     }

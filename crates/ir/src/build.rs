@@ -34,16 +34,16 @@ impl Builder {
         Builder { kernel: Box::new(Kernel::new(name)), open: vec![Block::default()], span: Span::NONE }
     }
 
-    /// Starts anew: an empty kernel with its body open, in the memory of `spare`, a kernel that is no longer needed.
-    /// Describing a small kernel takes less time than allocating its parts.
-    pub fn restart(&mut self, mut spare: Box<Kernel>, name: &str) {
-        spare.clear();
-        spare.name.push_str(name);
-        spare.contract = true;
+    /// Starts anew: an empty kernel with its body open, in the memory of the one that the builder has. Describing a small
+    /// kernel takes less time than allocating its parts.
+    pub fn restart(&mut self, name: &str) {
+        let kernel = &mut *self.kernel;
+        kernel.clear();
+        kernel.name.push_str(name);
+        kernel.contract = true;
         self.open.clear();
-        self.open.push(std::mem::take(&mut spare.body));
+        self.open.push(std::mem::take(&mut kernel.body));
         self.span = Span::NONE;
-        self.kernel = spare;
     }
 
     /// The kernel so far: parameters, allocations and types are there, open blocks are not.
@@ -172,21 +172,22 @@ impl Builder {
     ///
     /// If a block is still open.
     pub fn finish(mut self) -> Kernel {
-        *self.take()
+        *self.replace(Box::default())
     }
 
-    /// [`finish`](Builder::finish) for a builder that is [restarted](Builder::restart) later; until then it is of no use.
+    /// [`finish`](Builder::finish) for a builder that is [restarted](Builder::restart) later, in the memory of `next`; until
+    /// then it is of no use.
     ///
     /// # Panics
     ///
     /// If a block is still open.
-    pub fn take(&mut self) -> Box<Kernel> {
+    pub fn replace(&mut self, next: Box<Kernel>) -> Box<Kernel> {
         assert_eq!(self.open.len(), 1, "finish with open blocks");
         if !self.is_terminated() {
             self.emit_void(Op::Return, []);
         }
         self.kernel.body = self.open.pop().expect("the body is open");
-        std::mem::take(&mut self.kernel)
+        std::mem::replace(&mut self.kernel, next)
     }
 
     fn push(&mut self, inst: Inst) {

@@ -136,6 +136,7 @@ fn everything(kernel: &Kernel) -> Facts {
     facts.accesses.fill(AccessFacts { in_bounds: u8::MAX, align: 16 });
     facts.divisors.fill(true);
     facts.steps.fill(true);
+    facts.fits = facts.narrow.clone();
     facts
 }
 

@@ -102,6 +102,7 @@ fn everything_known(kernel: &Kernel) -> Facts {
     facts.accesses.fill(AccessFacts { in_bounds: u8::MAX, align: 16 });
     facts.divisors.fill(true);
     facts.steps.fill(true);
+    facts.fits = facts.narrow.clone();
     facts
 }
 

@@ -1,9 +1,8 @@
 //! What is emitted, as text: each `tests/cases/NAME.ir` has a kernel, and `NAME.ptx` is what it becomes.
 //!
 //! Comments at the start of a case say what is known: `; target: 80`, `; block: 256 1 1`, `; narrow` (each index
-//! needs 32 bits), `; in bounds` (each access is), `; align: 16` (each access is aligned so), `; divisors` (none is
-//! zero), and
-//! `; optimize` (the passes run before). With `TILEWISE_BLESS=1` the PTX is written anew.
+//! needs 32 bits), `; fits` (each is below 2^32), `; in bounds` (each access is), `; align: 16` (each access is aligned
+//! so), `; divisors` (none is zero), and `; optimize` (the passes run before). With `TILEWISE_BLESS=1` the PTX is written anew.
 
 use std::path::{Path, PathBuf};
 
@@ -42,6 +41,10 @@ fn input(path: &Path, content: &str) -> (Kernel, Facts, Target) {
             ("block", &[x, y, z]) => facts.block = Some([x, y, z]),
             ("narrow", _) => {
                 facts.narrow = kernel.values.iter().map(|ty| ty.scalar == Scalar::Index).collect();
+            }
+            ("fits", _) => {
+                facts.narrow = kernel.values.iter().map(|ty| ty.scalar == Scalar::Index).collect();
+                facts.fits = facts.narrow.clone();
             }
             ("in bounds", _) => facts.accesses.iter_mut().for_each(|access| access.in_bounds = u8::MAX),
             ("align", &[align]) => facts.accesses.iter_mut().for_each(|access| access.align = align as u16),

@@ -47,6 +47,21 @@ struct Entry {
     executable: OnceLock<Result<Arc<dyn Executable>>>,
 }
 
+/// A compiled kernel of the cache.
+#[derive(Debug)]
+pub(crate) struct Compiled(Arc<Entry>);
+
+impl Compiled {
+    /// What can be launched.
+    pub(crate) fn executable(&self) -> Result<&dyn Executable> {
+        match self.0.executable.get() {
+            Some(Ok(executable)) => Ok(&**executable),
+            Some(Err(error)) => Err(error.clone()),
+            None => unreachable!("an entry is given out when it has been compiled"),
+        }
+    }
+}
+
 impl KernelCache {
     /// No kernels yet; those that get compiled are also written as text if `dump` says where.
     pub(crate) fn new(dump: Option<Dump>) -> KernelCache {
@@ -59,23 +74,20 @@ impl KernelCache {
     }
 
     /// The kernel compiled for `device`, which is the same at each call.
-    pub(crate) fn get(
-        &self,
-        described: &Kernel,
-        optimize: bool,
-        device: &dyn Device,
-    ) -> Result<Arc<dyn Executable>> {
+    pub(crate) fn get(&self, described: &Kernel, optimize: bool, device: &dyn Device) -> Result<Compiled> {
         let hash = structural_hash(described, optimize);
         let entry = self.lock().entry(hash, described, optimize);
         let executable = entry.executable.get_or_init(|| {
             self.compilations.fetch_add(1, Ordering::Relaxed);
             compile(&entry.described, optimize, device, self.dump.as_ref())
         });
-        if executable.is_err() {
+        if let Err(error) = executable {
             // What failed may work later, when there is more memory.
+            let error = error.clone();
             self.lock().remove(hash, &entry);
+            return Err(error);
         }
-        executable.clone()
+        Ok(Compiled(entry))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {

@@ -245,10 +245,10 @@ impl DeviceContext {
         }
         let (kernel, params) = launch.into_parts()?;
         crate::launch::dims::check_shared_memory(&kernel, limits)?;
-        let executable = self.shared.kernels.get(&kernel, self.optimize, &*self.shared.device)?;
+        let compiled = self.shared.kernels.get(&kernel, self.optimize, &*self.shared.device)?;
         recycle(kernel);
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
-        executable.launch(&DeviceLaunch {
+        compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
             grid,
             block,

@@ -89,7 +89,7 @@ pub fn recycle(kernel: Box<Kernel>) {
 impl Recorder {
     /// A recorder that starts to describe the kernel `name`.
     fn start(name: &str) -> Box<Recorder> {
-        let (recorder, kernel) = SPARE.with_borrow_mut(|spare| (spare.recorder.take(), spare.kernel.take()));
+        let recorder = SPARE.with_borrow_mut(|spare| spare.recorder.take());
         let mut recorder = recorder.unwrap_or_else(|| {
             Box::new(Recorder {
                 builder: Builder::new(""),
@@ -102,7 +102,7 @@ impl Recorder {
                 session: 0,
             })
         });
-        recorder.builder.restart(kernel.unwrap_or_default(), name);
+        recorder.builder.restart(name);
         recorder.slots.clear();
         recorder.pending_name = None;
         recorder.device_depth = 0;
@@ -154,11 +154,11 @@ pub fn record(
     let outcome = catch_unwind(AssertUnwindSafe(describe));
     let mut recorder = RECORDER.take().expect("the recorder outlives the description");
     match outcome {
-        Ok(()) => {
-            let kernel = recorder.builder.take();
-            SPARE.with_borrow_mut(|spare| spare.recorder = Some(recorder));
-            Ok(kernel)
-        }
+        Ok(()) => Ok(SPARE.with_borrow_mut(|spare| {
+            let kernel = recorder.builder.replace(spare.kernel.take().unwrap_or_default());
+            spare.recorder = Some(recorder);
+            kernel
+        })),
         Err(payload) => Err(match payload.downcast::<StageError>() {
             Ok(error) => *error,
             Err(payload) => {

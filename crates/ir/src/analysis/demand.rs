@@ -14,7 +14,7 @@ use crate::types::{Scalar, Type};
 const LIMIT: u64 = 1 << 32;
 
 /// For each value whether it is an index for which 32 bits are enough.
-pub(super) fn narrow(kernel: &Kernel, numbers: &LaunchNumbers, ranges: &Ranges) -> Vec<bool> {
+pub(super) fn narrow(kernel: &Kernel, numbers: &LaunchNumbers, ranges: &Ranges) -> (Vec<bool>, Vec<bool>) {
     let fits = |(value, &ty): (usize, &Type)| {
         ty == Type::INDEX && ranges.values[value].is_none_or(|range| range.hi() < LIMIT.into())
     };
@@ -29,7 +29,7 @@ pub(super) fn narrow(kernel: &Kernel, numbers: &LaunchNumbers, ranges: &Ranges) 
     while std::mem::take(&mut demand.has_changed) {
         demand.block(&kernel.body, &[]);
     }
-    demand.narrow
+    (demand.narrow, demand.fits)
 }
 
 struct Demand<'a> {

@@ -74,9 +74,9 @@ pub enum ArgNumbers {
 /// ```
 pub fn analyze(kernel: &Kernel, numbers: &LaunchNumbers) -> Facts {
     let ranges = Ranges::of_launch(kernel, numbers);
-    let narrow = demand::narrow(kernel, numbers, &ranges);
+    let (narrow, fits) = demand::narrow(kernel, numbers, &ranges);
     let Ranges { accesses, divisors, steps, .. } = ranges;
-    Facts { block: Some(numbers.block), narrow, accesses, divisors, steps }
+    Facts { block: Some(numbers.block), narrow, fits, accesses, divisors, steps }
 }
 
 /// What holds in every thread of every launch that the compiled kernel is used for. It belongs to one kernel, by the
@@ -96,6 +96,8 @@ pub struct Facts {
     pub block: Option<[u32; 3]>,
     /// For each value of the kernel, whether [`Facts::is_narrow`].
     pub narrow: Vec<bool>,
+    /// For each value of the kernel, whether it is an index of one lane that is below 2^32 wherever it is computed.
+    pub fits: Vec<bool>,
     /// For each operation with an [`Access`](crate::op::Access), in order.
     pub accesses: Vec<AccessFacts>,
     /// For each integer division or remainder, in order: whether its divisor is never zero.
@@ -125,6 +127,7 @@ impl Facts {
         Facts {
             block: None,
             narrow: vec![false; kernel.values.len()],
+            fits: vec![false; kernel.values.len()],
             accesses: vec![AccessFacts::default(); accesses],
             divisors: vec![false; divisors],
             steps: vec![false; kernel.labels as usize],

@@ -70,6 +70,9 @@ impl Emitter<'_> {
     pub(super) fn address(&mut self, mem: MemRef, offset: Value, size: usize) -> Address {
         match mem {
             MemRef::Param(param) => {
+                if let Some(reg) = self.pointer(param, offset) {
+                    return Address { base: reg.to_string(), bytes: 0, reg: Some(reg), space: "global" };
+                }
                 let base = self.data(param);
                 self.global_address(mem, base, offset, size as u64)
             }

@@ -5,7 +5,7 @@ use tilewise_ir::{Const, Inst, Label, Scalar, Type, Value};
 
 use super::code::{self, Class, Guard, Jump, Line, Operand, Reg};
 use super::integer::integer_type;
-use super::{Emitter, asm};
+use super::{Emitter, asm, pointer};
 use crate::Unsupported;
 use crate::site::SiteKind;
 
@@ -179,7 +179,6 @@ impl<'k> Emitter<'k> {
     /// The test stands at the end of a round, and once before the first.
     pub(super) fn for_(&mut self, inst: &'k Inst, label: Label) -> Result<(), Unsupported> {
         let block = &inst.blocks[0];
-        self.hoist_addresses(block);
         let (counter, carried) = (block.params[0], &block.params[1..]);
         let scalar = self.ty(counter).scalar;
         let mut limits: SmallVec<[Operand; 3]> = inst.args[..3]
@@ -205,6 +204,15 @@ impl<'k> Emitter<'k> {
             step: limits[2],
             counter: self.reg(Class::of(scalar)),
         };
+        // Before anything that changes in the loop has a register.
+        self.hoist_addresses(block);
+        let pointers = if ty == Type::INDEX {
+            let (first, step) = (count.lo, count.step);
+            let is_exact = self.is_exact(inst.args[0]) && self.is_exact(inst.args[2]);
+            self.start_pointers(block, pointer::Counter { value: counter, first, is_exact, step })
+        } else {
+            Vec::new()
+        };
 
         // A carried value and the result that it becomes share registers: such that hold either, since what is known
         // of the carried one need not hold where no round is run.
@@ -227,8 +235,13 @@ impl<'k> Emitter<'k> {
         }
         self.skip_if_empty(&count, end);
         self.label(head);
-        self.rounds(inst, label, Loop { results: &inst.results, carried, next, exit: end })?;
+        let outer = self.pointers.len();
+        self.pointers.extend(pointers);
+        let rounds = self.rounds(inst, label, Loop { results: &inst.results, carried, next, exit: end });
+        let pointers: Vec<_> = self.pointers.drain(outer..).collect();
+        rounds?;
         self.label(next);
+        self.advance_pointers(&pointers);
         self.advance(&count, head);
         self.label(end);
         Ok(())

@@ -23,6 +23,7 @@ mod index;
 mod input;
 mod integer;
 mod memo;
+mod pointer;
 mod report;
 mod vector;
 
@@ -63,6 +64,7 @@ pub(crate) fn module(kernel: &Kernel, facts: &Facts, target: Target) -> Result<M
         sites: Vec::new(),
         functions: BTreeSet::new(),
         loops: FxHashMap::default(),
+        pointers: Vec::new(),
         yields: Vec::new(),
         splits: 0,
         accesses: 0,
@@ -96,6 +98,8 @@ struct Emitter<'k> {
     sites: Vec<Site>,
     functions: BTreeSet<Function>,
     loops: FxHashMap<Label, control::Loop<'k>>,
+    /// Addresses that the loops around move, innermost last.
+    pointers: Vec<pointer::Pointer>,
     /// Results of the `If` operations around, innermost last.
     yields: Vec<&'k [Value]>,
     /// How many operations around may separate threads of a block.

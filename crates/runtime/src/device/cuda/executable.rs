@@ -49,14 +49,19 @@ impl CudaExecutable {
         CudaExecutable { shared: Arc::clone(shared), kernel, variants: Mutex::new(variants) }
     }
 
-    /// The variant for a launch. Others who want one of the same kernel wait while it is compiled.
-    fn variant(&self, bound: Bound, launch: &DeviceLaunch<'_>) -> Result<Arc<Variant>> {
+    /// Calls `enqueue` with the variant for a launch. Others who launch the same kernel wait meanwhile.
+    fn with_variant(
+        &self,
+        launch: &DeviceLaunch<'_>,
+        enqueue: impl FnOnce(&Variant) -> Result<()>,
+    ) -> Result<()> {
         let numbers = Numbers::new(launch, address);
         let hash = numbers.hash();
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(variant) = variants.by_numbers.get(hash, |known| numbers.are(known)) {
-            return Ok(Arc::clone(variant));
+            return enqueue(variant);
         }
+        let bound = self.shared.context.bind()?;
         let numbers = numbers.to_launch_numbers();
         let facts = analysis::analyze(&self.kernel, &numbers);
         let mut hasher = FxHasher::default();
@@ -72,7 +77,45 @@ impl CudaExecutable {
             }
         };
         variants.by_numbers.insert(hash, numbers, Arc::clone(&variant));
-        Ok(variant)
+        enqueue(&variant)
+    }
+
+    fn enqueue(&self, launch: &DeviceLaunch<'_>, variant: &Variant) -> Result<()> {
+        let stream = CudaStream::own(launch.stream);
+        let threads: u32 = launch.block.iter().product();
+        if threads > variant.function.threads {
+            return Err(LaunchError::Registers {
+                kernel: self.kernel.name.clone(),
+                threads: threads as usize,
+                registers: variant.function.registers as usize,
+                limit: variant.function.threads as usize,
+            }
+            .into());
+        }
+        let mut queue = self.shared.queue();
+        for arg in launch.args {
+            if let ArgValue::Tensor(tensor) = arg {
+                queue.order(&CudaMemory::own(tensor.storage.memory()).last_use, stream.id())?;
+            }
+        }
+        let (reports, number) = match variant.reports() {
+            true => {
+                let bound = self.shared.context.bind()?;
+                queue.reports.expect(bound, stream.driver(), &variant.described, launch.output)?
+            }
+            false => (0, 0),
+        };
+        let mut params: SmallVec<[u64; 12]> =
+            variant.args.iter().map(|arg| parameter(*arg, launch.args, reports, number)).collect();
+        let mut run = |bound: Bound| {
+            bound.launch(&variant.function, launch.grid, launch.block, &mut params, stream.driver())
+        };
+        let context = self.shared.context;
+        let outcome = match run(context.bind_for_launch()?) {
+            Err(failure) if failure.is_other_context() => run(context.bind()?),
+            outcome => outcome,
+        };
+        outcome.map_err(|failure| self.refused(launch, variant, failure))
     }
 
     /// What a launch that the driver has refused is told.
@@ -99,34 +142,7 @@ impl CudaExecutable {
 
 impl Executable for CudaExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
-        let bound = self.shared.context.bind()?;
-        let stream = CudaStream::own(launch.stream);
-        let variant = self.variant(bound, launch)?;
-        let threads: u32 = launch.block.iter().product();
-        if threads > variant.function.threads {
-            return Err(LaunchError::Registers {
-                kernel: self.kernel.name.clone(),
-                threads: threads as usize,
-                registers: variant.function.registers as usize,
-                limit: variant.function.threads as usize,
-            }
-            .into());
-        }
-        let mut queue = self.shared.queue();
-        for arg in launch.args {
-            if let ArgValue::Tensor(tensor) = arg {
-                queue.order(&CudaMemory::own(tensor.storage.memory()).last_use, stream.id())?;
-            }
-        }
-        let (reports, number) = match variant.reports() {
-            true => queue.reports.expect(bound, stream.driver(), &variant.described, launch.output)?,
-            false => (0, 0),
-        };
-        let mut params: SmallVec<[u64; 12]> =
-            variant.args.iter().map(|arg| parameter(*arg, launch.args, reports, number)).collect();
-        bound
-            .launch(&variant.function, launch.grid, launch.block, &mut params, stream.driver())
-            .map_err(|failure| self.refused(launch, &variant, failure))
+        self.with_variant(launch, |variant| self.enqueue(launch, variant))
     }
 }
 

@@ -13,6 +13,7 @@ mod memory;
 mod pinned;
 mod stream;
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::marker::PhantomData;
@@ -111,6 +112,11 @@ impl Failure {
         )
     }
 
+    /// Whether a handle was used where the context of the thread is another one.
+    pub(super) fn is_other_context(self) -> bool {
+        matches!(self.code, CUresult::CUDA_ERROR_INVALID_CONTEXT | CUresult::CUDA_ERROR_INVALID_HANDLE)
+    }
+
     /// `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`
     pub(super) fn error(self) -> String {
         match self.description() {
@@ -196,6 +202,11 @@ unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
 
+thread_local! {
+    /// The context that was bound to this thread latest, by [`Context::bind`].
+    static LATEST: Cell<sys::CUcontext> = const { Cell::new(ptr::null_mut()) };
+}
+
 impl Context {
     /// The primary context of a GPU, which is the same at each call.
     pub(super) fn of(gpu: Gpu) -> Result<&'static Context> {
@@ -224,7 +235,18 @@ impl Context {
             // SAFETY: the context is alive, for it is never released.
             check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })?;
         }
+        LATEST.set(self.raw);
         Ok(Bound { context: self, thread: PhantomData })
+    }
+
+    /// [`bind`](Context::bind), but the driver is not asked if this was the latest context to be bound here. If somebody
+    /// else has bound another since, the driver refuses a launch with a failure that
+    /// [`is_other_context`](Failure::is_other_context).
+    pub(super) fn bind_for_launch(&'static self) -> Result<Bound> {
+        if LATEST.get() == self.raw {
+            return Ok(Bound { context: self, thread: PhantomData });
+        }
+        self.bind()
     }
 }
 
