@@ -127,8 +127,9 @@ impl Assembler {
 }
 
 /// How many blocks to ask for at a time, if one more than now fits for few registers less. More blocks hide more of the
-/// time that memory takes, but registers that there is no room for go to memory themselves: so at most a fifth of them may
-/// be missing, and the caller looks whether that worked.
+/// time that memory takes, but registers that there is no room for go to memory themselves. So at most a third as large a
+/// part of the registers may be missing as the blocks grow by (a third where one block becomes two, a sixth where two
+/// become three), and the caller looks whether that worked.
 ///
 /// `registers` are those of a thread, `available` those of a multiprocessor. Registers are given to warps of 32 threads,
 /// 8 of each thread at a time.
@@ -136,7 +137,8 @@ fn more_blocks(registers: u32, threads: u32, blocks: u32, available: u32) -> Opt
     let (used, more) = (registers.next_multiple_of(8), blocks + 1);
     let allowed = available / (more * threads.next_multiple_of(32)) / 8 * 8;
     // Where there are registers for another block, something else is missing.
-    (allowed < used && 5 * allowed >= 4 * used).then_some(more)
+    let missing = used.checked_sub(allowed).filter(|&missing| missing > 0)?;
+    (3 * blocks * missing <= used).then_some(more)
 }
 
 impl Variant {
@@ -168,9 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn another_block_costs_at_most_a_fifth_of_the_registers() {
-        // 1024 threads of 39 registers are one block, of 32 two.
+    fn another_block_costs_few_registers() {
+        // 1024 threads of 39 or 48 registers are one block, of 32 two; of 56 too much would be missing.
         assert_eq!(more_blocks(39, 1024, 1, 65_536), Some(2));
+        assert_eq!(more_blocks(48, 1024, 1, 65_536), Some(2));
+        assert_eq!(more_blocks(56, 1024, 1, 65_536), None);
         assert_eq!(more_blocks(141, 256, 1, 65_536), Some(2));
         // A fifth block of 256 threads would leave 48 of 64 registers.
         assert_eq!(more_blocks(64, 256, 4, 65_536), None);
