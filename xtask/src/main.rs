@@ -51,7 +51,7 @@ const STEPS: [Step; 5] = [
     Step {
         name: "test",
         about: "unit tests, conformance, puzzles, doc tests, tidy",
-        run: Run::Cargo { args: &["test", "--workspace"], env: &[] },
+        run: Run::Function(tests),
     },
 ];
 
@@ -85,6 +85,12 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// All tests. Those of the PTX backend get the assembler that the step before has found.
+fn tests() -> Result<(), String> {
+    let ptxas = ptxas::find()?;
+    cargo(&["test", "--workspace"], &[("TILEWISE_PTXAS", &ptxas.to_string_lossy())])
 }
 
 /// Runs cargo.

@@ -16,12 +16,12 @@ const PACKAGE: &str = "nvidia-cuda-nvcc==13.0.88";
 
 /// Runs the step.
 pub(crate) fn run() -> Result<(), String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/ptxas");
+    let folder = folder();
     let kernels = folder.join("kernels");
     // Kernels of an earlier run are not those of this one.
     let _ = fs::remove_dir_all(&kernels);
     fs::create_dir_all(&kernels).map_err(|error| format!("{}: {error}", kernels.display()))?;
-    let ptxas = find(&folder.join("tools"))?;
+    let ptxas = find()?;
 
     let kernels = kernels.to_string_lossy().into_owned();
     cargo(&["test", "--quiet", "-p", "tilewise", "--test", "conformance"], &[("TILEWISE_DUMP", &kernels)])?;
@@ -33,8 +33,14 @@ pub(crate) fn run() -> Result<(), String> {
     )
 }
 
+/// Where this step has its files.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join("ptxas")
+}
+
 /// An assembler: of the environment, or installed.
-fn find(tools: &Path) -> Result<PathBuf, String> {
+pub(crate) fn find() -> Result<PathBuf, String> {
+    let tools = &folder().join("tools");
     if let Some(named) = env::var_os("TILEWISE_PTXAS") {
         return Ok(named.into());
     }
