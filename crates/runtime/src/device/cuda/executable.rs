@@ -56,9 +56,9 @@ impl Executable for CudaExecutable {
         let bound = self.shared.context.bind()?;
         let stream = CudaStream::own(launch.stream);
         let assembler = &self.shared.assembler;
-        let variant = self.variants.get(&self.kernel, launch, address, |facts| {
-            assembler.compile(bound, &self.kernel, facts)
-        })?;
+        let variant = self
+            .variants
+            .get(&self.kernel, launch, address, |facts| assembler.compile(bound, &self.kernel, facts))?;
         let threads: u32 = launch.block.iter().product();
         if threads > variant.function.threads {
             return Err(LaunchError::Registers {

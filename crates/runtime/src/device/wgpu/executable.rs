@@ -72,14 +72,21 @@ impl WgpuExecutable {
     }
 
     /// The words of a launch, from its number on.
-    fn words(&self, variant: &Variant, launch: &DeviceLaunch<'_>, bound: &[Bound<'_>], number: u32) -> Vec<u32> {
+    fn words(
+        &self,
+        variant: &Variant,
+        launch: &DeviceLaunch<'_>,
+        bound: &[Bound<'_>],
+        number: u32,
+    ) -> Vec<u32> {
         let [x, y, z] = launch.grid;
         let mut words = vec![0, 0, 0, x, y, z, number, 0];
         let two = |words: &mut Vec<u32>, value: u64| words.extend([value as u32, (value >> 32) as u32]);
         for arg in &variant.args {
             match *arg {
                 Arg::Start(param) => {
-                    words.push(bound.iter().find(|bound| bound.param == param).map_or(0, |bound| bound.start));
+                    words
+                        .push(bound.iter().find(|bound| bound.param == param).map_or(0, |bound| bound.start));
                 }
                 Arg::Scalar(param, size) => match (launch.args[param.0 as usize], size) {
                     (ArgValue::Scalar(value), ScalarWords::One) => words.push(value.bits as u32),
@@ -112,9 +119,11 @@ impl Executable for WgpuExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
         let shared = &self.shared;
         let gpu = &shared.gpu;
-        let variant =
-            self.variants.get(&self.kernel, launch, address, |facts| shader::compile(gpu, &self.kernel, facts))?;
-        let tensors = variant.tensors.iter().map(|bound| self.bound(bound.param, tensor(launch, bound.param)));
+        let variant = self
+            .variants
+            .get(&self.kernel, launch, address, |facts| shader::compile(gpu, &self.kernel, facts))?;
+        let tensors =
+            variant.tensors.iter().map(|bound| self.bound(bound.param, tensor(launch, bound.param)));
         let bound: SmallVec<[Bound<'_>; 8]> = tensors.collect::<Result<_>>()?;
         if variant.reports_binding.is_some() {
             shared.read_reports_if_many()?;
@@ -136,10 +145,8 @@ impl Executable for WgpuExecutable {
                 size: BufferSize::new(variant.uniform_bytes.into()),
             };
             let mut entries: SmallVec<[BindGroupEntry<'_>; 10]> = SmallVec::new();
-            entries.push(BindGroupEntry {
-                binding: LAUNCH_BINDING,
-                resource: BindingResource::Buffer(words),
-            });
+            entries
+                .push(BindGroupEntry { binding: LAUNCH_BINDING, resource: BindingResource::Buffer(words) });
             for (binding, bound) in (TENSORS_BINDING..).zip(&bound) {
                 let Bound { buffer, offset, size, .. } = *bound;
                 let part = BufferBinding { buffer, offset, size: BufferSize::new(size) };
@@ -179,7 +186,8 @@ fn span(tensor: &TensorValue) -> Option<u64> {
     if tensor.extents.contains(&0) {
         return None;
     }
-    let last = tensor.extents.iter().zip(&tensor.strides).map(|(extent, stride)| (extent - 1) * stride).sum::<u64>();
+    let last =
+        tensor.extents.iter().zip(&tensor.strides).map(|(extent, stride)| (extent - 1) * stride).sum::<u64>();
     Some(last + 1)
 }
 
