@@ -141,6 +141,9 @@ impl Observer for Judge<'_> {
         if ty == Type::INDEX {
             self.claims.indices += 1;
             self.claims.narrow += u64::from(self.facts.is_narrow(value));
+            if self.facts.fits[value.0 as usize] && lanes[0] >> 32 != 0 {
+                self.fail(&format!("{value:?} is {} and is claimed to fit 32 bits", lanes[0]));
+            }
             self.claims.narrow_by_use += u64::from(self.facts.is_narrow(value) && lanes[0] >> 32 != 0);
         } else if self.facts.is_narrow(value) {
             self.fail(&format!("{value:?} is no index"));
@@ -149,6 +152,14 @@ impl Observer for Judge<'_> {
 
     fn operation(&mut self, inst: &Inst, operands: &dyn Fn(usize) -> Vec<u64>) {
         self.access(inst, operands);
+        if let Op::For(label) = inst.op
+            && self.facts.steps[label.0 as usize]
+        {
+            let (scalar, step) = (self.kernel.ty(inst.args[2]).scalar, operands(2)[0]);
+            if Const::from_bits(scalar, step).as_int().is_some_and(|step| step <= 0) {
+                self.fail(&format!("the step is claimed to be positive at {:?}", inst.span));
+            }
+        }
         if is_integer_division(self.kernel, inst) {
             let claimed = self.facts.divisors[self.numbering[&std::ptr::from_ref(inst)]];
             self.claims.divisors += 1;

@@ -96,7 +96,7 @@ impl Emitter<'_> {
         match inst.op {
             Op::Binary(BinaryOp::Add | BinaryOp::Sub) => Some(a || b),
             Op::Binary(BinaryOp::Mul) if !(a && b) => Some(a || b),
-            Op::Binary(BinaryOp::Shl) if self.constant(inst.args[1]).is_some() => Some(a),
+            Op::Binary(BinaryOp::Shl) if self.plan.constant(inst.args[1]).is_some() => Some(a),
             _ => None,
         }
     }
@@ -111,13 +111,6 @@ impl Emitter<'_> {
         let is_narrow = |operand: &Operand| matches!(operand, Operand::Reg(reg) if reg.class == Class::B32);
         !self.lanes(value).iter().any(is_narrow)
             || self.facts.fits.get(value.0 as usize).copied().unwrap_or(false)
-    }
-
-    fn constant(&self, value: Value) -> Option<u64> {
-        match self.plan.inst(value)?.op {
-            Op::Const(constant) => Some(constant.bits),
-            _ => None,
-        }
     }
 
     fn start_pointer(&mut self, param: ParamId, offset: Value, size: u64, counter: Counter) -> Pointer {
@@ -165,7 +158,7 @@ impl Emitter<'_> {
                 Some(self.product(slope, other))
             }
             Op::Binary(BinaryOp::Shl) => {
-                let factor = 1u64.wrapping_shl(self.constant(y)? as u32);
+                let factor = 1u64.wrapping_shl(self.plan.constant(y)? as u32);
                 Some(self.product(a?, Operand::u64(factor)))
             }
             _ => {

@@ -102,7 +102,7 @@ impl Plan<'_> {
     }
 
     /// The bits of a value that is a constant of the code.
-    fn constant(&self, value: Value) -> Option<u64> {
+    pub(crate) fn constant(&self, value: Value) -> Option<u64> {
         match self.inst(value)?.op {
             Op::Const(constant) => Some(constant.bits),
             Op::Builtin(tilewise_ir::Builtin::BlockDim, axis) => {
