@@ -212,6 +212,7 @@ impl Thread<'_> {
     }
 
     fn count(&mut self, inst: &Inst, label: Label) -> Exit {
+        self.observe(inst);
         let scalar = self.kernel.ty(inst.args[0]).scalar;
         let [lo, hi, step] = [0, 1, 2].map(|i| signed(scalar, self.bit(inst.args[i])));
         let mut carried = self.args(inst).split_off(3);
@@ -262,9 +263,14 @@ impl Thread<'_> {
         self.values[value.0 as usize] = lanes;
     }
 
-    fn inst(&mut self, inst: &Inst) {
+    /// Tells the observer of an operation that is about to be carried out.
+    fn observe(&mut self, inst: &Inst) {
         let (values, operand) = (&self.values, |n: usize| inst.args[n].0 as usize);
         self.observer.operation(inst, &|n| values[operand(n)].clone());
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        self.observe(inst);
         if inst.op.access().is_some() {
             return self.access(inst);
         }
