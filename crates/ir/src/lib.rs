@@ -12,6 +12,7 @@ pub mod kernel;
 pub mod op;
 pub mod pass;
 pub mod print;
+pub mod site;
 pub mod span;
 pub mod text;
 pub mod types;
@@ -24,6 +25,7 @@ pub use op::{
     Access, Align, AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Effect, Format, FormatSpec, Label, Op,
     Ordering, Piece, Scope, Style, UnaryOp,
 };
+pub use site::{Report, Site, SiteKind};
 pub use span::{Location, Span, SpanTable};
 pub use text::ParseError;
 pub use types::{Const, Scalar, Type};

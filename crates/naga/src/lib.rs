@@ -3,7 +3,7 @@
 //!
 //! [`compile`] takes a verified kernel, what is known about its launches ([`Facts`]) and what the device can do
 //! ([`Capabilities`]), and gives a [`Module`]: the shader, the layout of its parameters, and a table of the
-//! [`sites`](site::Site) that may report something.
+//! [`sites`](tilewise_ir::site::Site) that may report something.
 //!
 //! ```
 //! use tilewise_ir::{Kernel, analysis::Facts};
@@ -57,7 +57,6 @@ mod uniform;
 pub use capability::{Capabilities, Feature};
 pub use error::{Reason, Unsupported};
 pub use module::{Arg, Module};
-pub use site::{Site, SiteKind};
 
 use tilewise_ir::{Kernel, analysis::Facts};
 

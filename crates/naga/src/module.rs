@@ -31,8 +31,7 @@
 //! since an API lets a buffer be bound twice to one dispatch only if all uses are the same.
 
 use crate::capability::Capabilities;
-use crate::site::Site;
-use tilewise_ir::ParamId;
+use tilewise_ir::{ParamId, Site};
 
 /// Words of the launch before the arguments.
 pub const LAUNCH_WORDS: u32 = 8;

@@ -1,7 +1,7 @@
 //! PTX from the kernel IR of tilewise: a pure function, with no driver, no toolkit and no IO.
 //!
 //! [`compile`] takes a verified kernel, what is known about its launches ([`Facts`]) and a [`Target`], and gives a
-//! [`Module`]: the text, the order of the parameters, the sizes of memory, and a table of the [`sites`](site::Site)
+//! [`Module`]: the text, the order of the parameters, the sizes of memory, and a table of the [`sites`](tilewise_ir::site::Site)
 //! that may report something.
 //!
 //! The code computes what the operations say ([`tilewise_ir::op`]), to the last bit where they say so. What they
@@ -20,7 +20,6 @@ pub mod site;
 pub mod target;
 
 pub use module::{Arg, Module};
-pub use site::{Site, SiteKind};
 pub use target::Target;
 
 use tilewise_ir::{Kernel, analysis::Facts};

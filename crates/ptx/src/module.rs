@@ -1,8 +1,7 @@
 //! What compiling gives.
 
-use tilewise_ir::ParamId;
+use tilewise_ir::{ParamId, Site};
 
-use crate::site::Site;
 
 /// A kernel as PTX, and what a launch has to know.
 #[derive(Clone, Debug, PartialEq)]

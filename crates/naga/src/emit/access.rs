@@ -4,9 +4,8 @@ use super::code::Expr;
 use super::place::Target;
 use super::{Emitter, Lanes};
 use crate::plan::{Form, Register, access_facts};
-use crate::site::SiteKind;
 use naga::BinaryOperator as Operator;
-use tilewise_ir::{Access, AccessKind, Inst, Value};
+use tilewise_ir::{Access, AccessKind, Inst, SiteKind, Value};
 
 /// Bounds of an access that have to be checked.
 pub(super) struct Bounds {

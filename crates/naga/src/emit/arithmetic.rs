@@ -5,10 +5,9 @@ use super::code::Expr;
 use super::float::MulAdd;
 use super::{Emitter, Lanes};
 use crate::plan::Register;
-use crate::site::SiteKind;
 use naga::BinaryOperator as Operator;
 use tilewise_ir::analysis::facts::is_integer_division;
-use tilewise_ir::{BinaryOp, Inst, Op, Scalar, UnaryOp};
+use tilewise_ir::{BinaryOp, Inst, Op, Scalar, SiteKind, UnaryOp};
 
 /// Word of the launch that is zero.
 const ZERO: u32 = 7;

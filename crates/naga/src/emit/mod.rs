@@ -19,7 +19,6 @@ mod report;
 use crate::error::Unsupported;
 use crate::module::{Arg, LAUNCH_BINDING, LAUNCH_WORDS, Module, ScalarWords, TENSORS_BINDING, Tensor};
 use crate::plan::{Memory, Plan, Register, bound_tensors};
-use crate::site::Site;
 use cast::Kind;
 use code::{Code, Expr};
 use control::Frame;
@@ -30,7 +29,7 @@ use naga::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU32;
-use tilewise_ir::{Axis, Builtin, Const, Inst, MemRef, Op, ParamId, Scalar, Space, Value};
+use tilewise_ir::{Axis, Builtin, Const, Inst, MemRef, Op, ParamId, Scalar, Site, Space, Value};
 
 /// The lanes of a value.
 type Lanes = SmallVec<[Expr; 4]>;

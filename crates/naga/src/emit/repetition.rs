@@ -5,10 +5,9 @@ use super::control::Frame;
 use super::{Emitter, Lanes};
 use crate::error::Unsupported;
 use crate::plan::Register;
-use crate::site::SiteKind;
 use crate::uniform::{contains_barrier, contains_end};
 use naga::{BinaryOperator as Operator, Block as Statements};
-use tilewise_ir::{Const, Inst, Label, Scalar, Type, Value};
+use tilewise_ir::{Const, Inst, Label, Scalar, SiteKind, Type, Value};
 
 /// Where results and carried values of a loop go.
 #[derive(Debug)]

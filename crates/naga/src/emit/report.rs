@@ -5,14 +5,14 @@ use super::code::{Code, Expr};
 use super::{Emitter, Lanes};
 use crate::module::TENSORS_BINDING;
 use crate::plan::{Register, bound_tensors};
-use crate::site::{ENTRY_WORDS, HEADER_WORDS, MAX_FAULT_VALUES, Site, SiteKind};
+use crate::site::{ENTRY_WORDS, HEADER_WORDS, MAX_FAULT_VALUES};
 use naga::{
     AddressSpace, AtomicFunction, BinaryOperator as Operator, Expression, Function, FunctionArgument,
     FunctionResult, GlobalVariable, Handle, MemoryDecorations, Statement, StorageAccess, TypeInner,
     VectorSize,
 };
 use std::sync::Arc;
-use tilewise_ir::{Format, Inst, Span, Type, Value};
+use tilewise_ir::{Format, Inst, Site, SiteKind, Span, Type, Value};
 
 /// Word of the launch that holds its number.
 const LAUNCH_NUMBER: u32 = 6;

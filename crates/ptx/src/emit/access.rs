@@ -5,7 +5,7 @@
 //! function.
 
 use tilewise_ir::analysis::AccessFacts;
-use tilewise_ir::{Access, AccessKind, AtomicOp, Inst, MemRef, Op, Ordering, Scalar, Scope, Type, Value};
+use tilewise_ir::{Access, AccessKind, AtomicOp, Inst, MemRef, Op, Ordering, Scalar, Scope, SiteKind, Type, Value};
 
 use super::address::Address;
 use super::code::{Class, Operand, Reg};
@@ -13,7 +13,6 @@ use super::integer::zero_of;
 use super::vector::MAX_BYTES;
 use super::{Emitter, asm};
 use crate::plan::{is_constant, is_proven};
-use crate::site::SiteKind;
 
 /// What an access does, with its operands in registers.
 pub(super) enum Action {

@@ -1,13 +1,12 @@
 //! Control flow: branches, loops, and the moves of values where ways join.
 
 use smallvec::SmallVec;
-use tilewise_ir::{Const, Inst, Label, Scalar, Type, Value};
+use tilewise_ir::{Const, Inst, Label, Scalar, SiteKind, Type, Value};
 
 use super::code::{self, Class, Guard, Jump, Line, Operand, Reg};
 use super::integer::integer_type;
 use super::{Emitter, asm, pointer};
 use crate::Unsupported;
-use crate::site::SiteKind;
 
 /// A loop around the place that the walk is at.
 pub(super) struct Loop<'k> {

@@ -3,11 +3,10 @@
 //! Integers of 8 and 16 bits are computed in 32 and brought back to the range of their type where they may have left
 //! it.
 
-use tilewise_ir::{BinaryOp, CompareOp, Const, Inst, Scalar, UnaryOp};
+use tilewise_ir::{BinaryOp, CompareOp, Const, Inst, Scalar, SiteKind, UnaryOp};
 
 use super::code::{Class, Operand, Reg};
 use super::{Emitter, asm};
-use crate::site::SiteKind;
 
 /// The type of an integer in arithmetic.
 pub(super) fn integer_type(scalar: Scalar) -> &'static str {

@@ -32,10 +32,10 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tilewise_ir::analysis::{AccessFacts, Facts};
-use tilewise_ir::{Block, Const, Effect, Inst, Kernel, Label, Op, Scalar, Span, Type, Value};
+use tilewise_ir::{Block, Const, Effect, Inst, Kernel, Label, Op, Scalar, Site, Span, Type, Value};
 
 use crate::plan::Plan;
-use crate::{Arg, Module, Site, Target, Unsupported};
+use crate::{Arg, Module, Target, Unsupported};
 use code::{Class, Guard, Jump, Line, Operand, Reg};
 use function::Function;
 use memo::Memo;

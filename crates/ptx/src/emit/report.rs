@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use tilewise_ir::{Const, Format, Inst, Scalar, Type, Value};
+use tilewise_ir::{Const, Format, Inst, Scalar, Site, SiteKind, Type, Value};
 
 use super::code::{Class, Jump, Line, Operand, Reg};
 use super::function::Function;
 use super::{Emitter, asm};
-use crate::site::{MAX_VALUES, SiteKind};
-use crate::{Arg, Site};
+use crate::site::MAX_VALUES;
+use crate::Arg;
 
 impl Emitter<'_> {
     /// A new site at the user's position.

@@ -13,6 +13,16 @@ mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod host_memory;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod numbers;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod reports;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod table;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod variants;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 use std::any::Any;
 use std::fmt;
@@ -187,13 +197,14 @@ pub(crate) enum ArgValue {
     Tensor(TensorValue),
 }
 
-/// Device names that a user may well try and that no build has a device for.
-const NOT_BUILT: [&str; 6] = ["amd", "intel", "apple", "vulkan", "metal", "webgpu"];
-
 /// The devices that can be opened, the best first.
 pub(crate) fn available() -> Vec<DeviceInfo> {
-    let mut devices = gpus();
+    let (adapters, software) = adapters();
+    let mut devices = nvidia_gpus();
+    devices.extend(adapters);
     devices.push(cpu::info());
+    // They compute on the CPU, without what the interpreter finds out.
+    devices.extend(software);
     devices
 }
 
@@ -204,19 +215,20 @@ pub(crate) fn open(name: &str) -> Result<Box<dyn Device>> {
         return Ok(Box::new(cpu::Cpu::new()));
     }
     if let Some(number) = nvidia_number(&wanted) {
-        return open_nvidia(name, number);
+        let opened = open_nvidia(name, number);
+        // Its driver may be one for Vulkan alone.
+        return match opened {
+            Err(error) if is_absent(&error) => open_adapter(name, &wanted).and_then(Result::ok).ok_or(error),
+            opened => opened,
+        };
     }
-    let name = name.to_owned();
-    if NOT_BUILT.contains(&wanted.as_str()) {
-        Err(Error::DeviceNotBuilt { name, feature: None, available: names() })
-    } else {
-        Err(Error::NoSuchDevice { name, available: names() })
-    }
+    open_adapter(name, &wanted).unwrap_or_else(|| Err(Error::NoSuchDevice { name: name.to_owned(), available: names() }))
 }
 
 /// Opens the best device that there is: a GPU if there is one that works, else the CPU.
 pub(crate) fn open_best() -> Result<Box<dyn Device>> {
-    let gpu = gpus().iter().find_map(|gpu| open(&gpu.name).ok());
+    let open_first = |gpus: Vec<DeviceInfo>| gpus.iter().find_map(|gpu| open(&gpu.name).ok());
+    let gpu = open_first(nvidia_gpus()).or_else(|| open_first(adapters().0));
     gpu.map_or_else(|| open("cpu"), Ok)
 }
 
@@ -234,13 +246,18 @@ fn nvidia_number(name: &str) -> Option<usize> {
     }
 }
 
+/// Whether an error says that there is no such device, not that it does not work.
+fn is_absent(error: &Error) -> bool {
+    matches!(error, Error::NoDriver { .. } | Error::NoHardware { .. } | Error::DeviceNotBuilt { .. })
+}
+
 #[cfg(feature = "cuda")]
-fn gpus() -> Vec<DeviceInfo> {
+fn nvidia_gpus() -> Vec<DeviceInfo> {
     cuda::available()
 }
 
 #[cfg(not(feature = "cuda"))]
-fn gpus() -> Vec<DeviceInfo> {
+fn nvidia_gpus() -> Vec<DeviceInfo> {
     Vec::new()
 }
 
@@ -255,6 +272,31 @@ fn open_nvidia(name: &str, number: usize) -> Result<Box<dyn Device>> {
 #[cfg(not(feature = "cuda"))]
 fn open_nvidia(name: &str, _number: usize) -> Result<Box<dyn Device>> {
     Err(Error::DeviceNotBuilt { name: name.to_owned(), feature: Some("cuda"), available: names() })
+}
+
+/// The adapters of other APIs: GPUs, and those that compute on the CPU.
+#[cfg(feature = "wgpu")]
+fn adapters() -> (Vec<DeviceInfo>, Vec<DeviceInfo>) {
+    wgpu::available()
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn adapters() -> (Vec<DeviceInfo>, Vec<DeviceInfo>) {
+    (Vec::new(), Vec::new())
+}
+
+/// Opens an adapter, if `wanted` is the name of one.
+#[cfg(feature = "wgpu")]
+fn open_adapter(name: &str, wanted: &str) -> Option<Result<Box<dyn Device>>> {
+    wgpu::open(name, wanted).map(|opened| opened.map(|device| Box::new(device) as Box<dyn Device>))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn open_adapter(name: &str, wanted: &str) -> Option<Result<Box<dyn Device>>> {
+    let word = wanted.split(':').next().unwrap_or_default().trim();
+    let is_adapter = ["amd", "apple", "dx12", "intel", "metal", "vulkan", "webgpu"].contains(&word);
+    let name = name.to_owned();
+    is_adapter.then(|| Err(Error::DeviceNotBuilt { name, feature: Some("wgpu"), available: names() }))
 }
 
 #[cfg(test)]

@@ -129,6 +129,19 @@ pub enum Error {
         hint: &'static str,
     },
 
+    /// There are adapters, but none that the name means.
+    #[error(
+        "device `{name}`: there is no such adapter{}; there is {}", ByVariable(variable), List(found)
+    )]
+    NoAdapter {
+        /// The name that was asked for.
+        name: String,
+        /// The environment variable that restricts the adapters, if it is set.
+        variable: Option<&'static str>,
+        /// The adapters that there are, and their names.
+        found: Vec<String>,
+    },
+
     /// A device that is too old.
     #[error(
         "device `{name}` ({description}) is too old: tilewise needs {needed}; use another, or device `cpu`"
@@ -290,6 +303,24 @@ impl fmt::Display for Names<'_> {
             write!(f, "{separator}`{name}`")?;
         }
         Ok(())
+    }
+}
+
+/// `llvmpipe (`vulkan`)`, or that there is nothing.
+struct List<'a>(&'a [String]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { f.write_str("none") } else { f.write_str(&self.0.join(", ")) }
+    }
+}
+
+/// ` among those that TILEWISE_ADAPTER lets through`, or nothing.
+struct ByVariable<'a>(&'a Option<&'static str>);
+
+impl fmt::Display for ByVariable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |variable| write!(f, " among those that {variable} lets through"))
     }
 }
 

@@ -8,11 +8,12 @@ use std::fs;
 use std::sync::Arc;
 
 use tilewise_ir::analysis::Facts;
-use tilewise_ir::{Kernel, SpanTable};
-use tilewise_ptx::{Arg, Module, Site, Target};
+use tilewise_ir::Kernel;
+use tilewise_ptx::{Arg, Module, Target};
 
 use crate::device::cuda::disk_cache::DiskCache;
 use crate::device::cuda::driver::{Bound, Function};
+use crate::device::reports::Described;
 use crate::error::{Error, Result};
 
 /// How much the driver's assembler optimises: the most.
@@ -38,17 +39,6 @@ pub(super) struct Variant {
     pub(super) args: Vec<Arg>,
     /// What its reports mean.
     pub(super) described: Arc<Described>,
-}
-
-/// What the reports of a compiled kernel mean.
-#[derive(Debug)]
-pub(super) struct Described {
-    /// Name of the kernel.
-    pub(super) name: String,
-    /// What may be reported, by number.
-    pub(super) sites: Vec<Site>,
-    /// The user's positions.
-    pub(super) spans: SpanTable,
 }
 
 impl Assembler {

@@ -1,14 +1,9 @@
-//! A kernel and the variants of it that were compiled for the numbers of its launches.
-//!
-//! The numbers of a launch (grid, block, extents, strides, integers, alignments) give [facts](tilewise_ir::analysis), and
-//! the facts give the variant. A launch whose numbers were seen before neither analyses nor allocates.
+//! A kernel that can be launched.
 
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use rustc_hash::FxHasher;
 use smallvec::SmallVec;
-use tilewise_ir::analysis::{self, Facts, LaunchNumbers};
+use tilewise_ir::analysis::Facts;
 use tilewise_ir::{Kernel, ParamId};
 use tilewise_ptx::Arg;
 
@@ -16,68 +11,23 @@ use crate::device::cuda::Shared;
 use crate::device::cuda::assembler::Variant;
 use crate::device::cuda::driver::{Bound, Failure};
 use crate::device::cuda::memory::CudaMemory;
-use crate::device::cuda::numbers::Numbers;
 use crate::device::cuda::stream::CudaStream;
-use crate::device::cuda::table::Table;
+use crate::device::variants::Variants;
 use crate::device::{ArgValue, DeviceLaunch, Executable};
 use crate::error::{Error, LaunchError, Result};
 use crate::launch::TensorValue;
-
-/// The most launches whose numbers are remembered.
-const NUMBERS: usize = 64;
-
-/// The most variants that are kept.
-const VARIANTS: usize = 16;
 
 /// A kernel that can be launched.
 #[derive(Debug)]
 pub(super) struct CudaExecutable {
     shared: Arc<Shared>,
     kernel: Kernel,
-    variants: Mutex<Variants>,
-}
-
-#[derive(Debug)]
-struct Variants {
-    by_numbers: Table<LaunchNumbers, Arc<Variant>>,
-    by_facts: Table<Facts, Arc<Variant>>,
+    variants: Variants<Variant>,
 }
 
 impl CudaExecutable {
     pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel) -> CudaExecutable {
-        let variants = Variants { by_numbers: Table::new(NUMBERS), by_facts: Table::new(VARIANTS) };
-        CudaExecutable { shared: Arc::clone(shared), kernel, variants: Mutex::new(variants) }
-    }
-
-    /// Calls `enqueue` with the variant for a launch. Others who launch the same kernel wait meanwhile.
-    fn with_variant(
-        &self,
-        launch: &DeviceLaunch<'_>,
-        enqueue: impl FnOnce(&Variant) -> Result<()>,
-    ) -> Result<()> {
-        let numbers = Numbers::new(launch, address);
-        let hash = numbers.hash();
-        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(variant) = variants.by_numbers.get(hash, |known| numbers.are(known)) {
-            return enqueue(variant);
-        }
-        let bound = self.shared.context.bind()?;
-        let numbers = numbers.to_launch_numbers();
-        let facts = analysis::analyze(&self.kernel, &numbers);
-        let mut hasher = FxHasher::default();
-        facts.hash(&mut hasher);
-        let facts_hash = hasher.finish();
-        let variant = match variants.by_facts.get(facts_hash, |known| *known == facts) {
-            Some(variant) => Arc::clone(variant),
-            None => {
-                let compiled = self.shared.assembler.compile(bound, &self.kernel, &facts)?;
-                let variant = Arc::new(compiled);
-                variants.by_facts.insert(facts_hash, facts, Arc::clone(&variant));
-                variant
-            }
-        };
-        variants.by_numbers.insert(hash, numbers, Arc::clone(&variant));
-        enqueue(&variant)
+        CudaExecutable { shared: Arc::clone(shared), kernel, variants: Variants::new() }
     }
 
     fn enqueue(&self, launch: &DeviceLaunch<'_>, variant: &Variant) -> Result<()> {
@@ -142,7 +92,11 @@ impl CudaExecutable {
 
 impl Executable for CudaExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
-        self.with_variant(launch, |variant| self.enqueue(launch, variant))
+        let compile = |facts: &Facts| {
+            let bound = self.shared.context.bind()?;
+            self.shared.assembler.compile(bound, &self.kernel, facts)
+        };
+        self.variants.with(&self.kernel, launch, address, compile, |variant| self.enqueue(launch, variant))
     }
 }
 

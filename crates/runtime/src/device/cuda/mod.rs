@@ -12,12 +12,10 @@ mod disk_cache;
 mod driver;
 mod executable;
 mod memory;
-mod numbers;
 mod pinned;
 mod reports;
 mod staging;
 mod stream;
-mod table;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,20 +1,15 @@
 //! What kernels report while they run: faults and lines, in memory of the device that the host looks at when it waits.
 //!
-//! [`tilewise_ptx::site`] says how the memory is laid out. A launch is known there by a number: the place of its
-//! [`Source`] in a list, and in the upper half how many launches were before it. When the host looks, all work has ended,
-//! so the list starts anew.
+//! [`tilewise_ptx::site`] says how the memory is laid out.
 
-use std::mem;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use tilewise_ir::Fault;
 use tilewise_ptx::site::{self, HEADER_WORDS};
 
 use crate::device::cuda::Shared;
-use crate::device::cuda::assembler::Described;
 use crate::device::cuda::driver::{self, Bound, DeviceMemory, Stream};
 use crate::device::cuda::staging::Staging;
+use crate::device::reports::{Described, Reported, Sources};
 use crate::error::Result;
 use crate::output::Output;
 
@@ -39,27 +34,7 @@ pub(super) struct Reports {
     /// Made when the first kernel comes that may report something.
     memory: Option<DeviceMemory>,
     /// Who may have reported something since the host last looked.
-    sources: Vec<Source>,
-    /// Where a source is, by the address of its kernel and its output.
-    places: FxHashMap<(usize, Output), u32>,
-    /// How many launches there were since the host last looked.
-    launches: u32,
-}
-
-/// A kernel that was launched, and where its lines go.
-#[derive(Clone, Debug)]
-struct Source {
-    kernel: Arc<Described>,
-    output: Output,
-}
-
-/// What was found in the memory, with those who may have reported it. It is not to be dropped while the queue is locked: a
-/// sink for lines may own memory of the device.
-#[derive(Debug)]
-pub(super) struct Reported {
-    /// Header and lines.
-    words: Vec<u64>,
-    sources: Vec<Source>,
+    sources: Sources,
 }
 
 impl Reports {
@@ -75,21 +50,7 @@ impl Reports {
             Some(memory) => memory.address(),
             None => self.memory.insert(allocate(bound, stream)?).address(),
         };
-        Ok((address, self.number(kernel, output)))
-    }
-
-    /// The number of a launch.
-    fn number(&mut self, kernel: &Arc<Described>, output: &Output) -> u64 {
-        // The list keeps the kernel alive, so its address belongs to nobody else.
-        let key = (Arc::as_ptr(kernel).addr(), output.clone());
-        let sources = &mut self.sources;
-        let place = *self.places.entry(key).or_insert_with(|| {
-            sources.push(Source { kernel: Arc::clone(kernel), output: output.clone() });
-            sources.len() as u32 - 1
-        });
-        let launch = self.launches;
-        self.launches = launch.wrapping_add(1);
-        u64::from(launch) << 32 | u64::from(place)
+        Ok((address, self.sources.number(kernel, output)))
     }
 
     /// Whether something may have been reported since the host last looked.
@@ -115,9 +76,13 @@ impl Reports {
                 stream.synchronize()?;
             }
         }
-        self.places.clear();
-        self.launches = 0;
-        Ok(Reported { words, sources: mem::take(&mut self.sources) })
+        Ok(Reported {
+            fault: site::read_fault(&words),
+            lines: site::read_lines(&words).collect(),
+            lost: words.get(LOST).copied().unwrap_or(0),
+            room: LINES * WORD,
+            ..self.sources.take()
+        })
     }
 
     /// Frees the memory.
@@ -174,48 +139,6 @@ fn read(
     Ok(())
 }
 
-impl Reported {
-    /// Who has reported something, by the number of the launch.
-    fn source(&self, launch: u64) -> Option<&Source> {
-        self.sources.get(launch as u32 as usize)
-    }
-
-    /// The first fault with the name of its kernel, and how many there were.
-    fn fault(&self) -> Option<(&str, Fault, u64)> {
-        let record = site::read_fault(&self.words)?;
-        let kernel = &self.source(record.launch)?.kernel;
-        let site = kernel.sites.get(record.site as usize)?;
-        let fault = Fault {
-            kind: site.fault_kind(&record.values),
-            location: kernel.spans.get(site.span),
-            block: record.block,
-            thread: record.thread,
-        };
-        Some((&kernel.name, fault, record.count))
-    }
-
-    /// Prints the lines: those of earlier launches first, and of a launch those of lower blocks.
-    fn print(&self) {
-        let mut lines: Vec<_> = site::read_lines(&self.words).collect();
-        site::order_lines(&mut lines);
-        let mut last = self.sources.first().map(|source| &source.output);
-        for line in lines {
-            let Some(source) = self.source(line.launch) else { continue };
-            let Some(site) = source.kernel.sites.get(line.site as usize) else { continue };
-            source.output.print(&site.line(&line.values));
-            last = Some(&source.output);
-        }
-        let lost = self.words.get(LOST).copied().unwrap_or(0);
-        if let (1.., Some(output)) = (lost, last) {
-            output.print(&format!(
-                "... and {lost} more line{}: there is room for {} KiB of lines between two waits of the host",
-                if lost == 1 { "" } else { "s" },
-                LINES * WORD / 1024
-            ));
-        }
-    }
-}
-
 impl Shared {
     /// Looks at what kernels have reported, if there may be something. All that was enqueued before has ended.
     pub(super) fn read_reports(&self) -> Result<()> {
@@ -232,97 +155,8 @@ impl Shared {
         };
         self.put_staging(staging);
         if let Some(reported) = reported {
-            if let Some((kernel, fault, count)) = reported.fault() {
-                self.pending_faults().add(kernel, fault, count);
-            }
-            reported.print();
+            reported.tell(&self.faults);
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use tilewise_ir::{AccessKind, FaultKind, Format, FormatSpec, Piece, Scalar, SpanTable};
-    use tilewise_ptx::{Site, SiteKind};
-
-    use super::*;
-
-    /// A kernel with a checked store and a line, both at `src/k.rs:3:5`.
-    fn described(name: &str) -> Arc<Described> {
-        let mut spans = SpanTable::default();
-        let span = spans.intern("src/k.rs", 3, 5);
-        let pieces = vec![Piece::Text(format!("{name} ")), Piece::Arg(FormatSpec::default())];
-        let store = SiteKind::OutOfBounds { access: AccessKind::Store, tensor: "out".to_owned(), dim: 0 };
-        let line = SiteKind::Line(Arc::new(Format { pieces }), vec![Scalar::I32.ty()]);
-        let sites = vec![Site { span, kind: store }, Site { span, kind: line }];
-        Arc::new(Described { name: name.to_owned(), sites, spans })
-    }
-
-    fn sink() -> (Arc<Mutex<String>>, Output) {
-        let text = Arc::new(Mutex::new(String::new()));
-        (text.clone(), Output::new(text))
-    }
-
-    fn reported(reports: &mut Reports, words: Vec<u64>) -> Reported {
-        Reported { words, sources: mem::take(&mut reports.sources) }
-    }
-
-    #[test]
-    fn launches_are_numbered_and_lead_to_their_source() {
-        let (a, b) = (described("a"), described("b"));
-        let ((_, one), (_, two)) = (sink(), sink());
-        let mut reports = Reports::default();
-        let numbers = [(&a, &one), (&a, &one), (&b, &one), (&a, &two), (&b, &one)]
-            .map(|(kernel, output)| reports.number(kernel, output));
-        assert_eq!(numbers, [0, 1 << 32, 2 << 32 | 1, 3 << 32 | 2, 4 << 32 | 1]);
-        assert!(reports.are_expected());
-        let reported = reported(&mut reports, vec![0; HEADER_WORDS]);
-        let names = numbers.map(|number| reported.source(number).unwrap().kernel.name.clone());
-        assert_eq!(names, ["a", "a", "b", "a", "b"]);
-        assert!(reported.fault().is_none());
-    }
-
-    #[test]
-    fn a_record_is_a_fault_of_its_kernel() {
-        let mut reports = Reports::default();
-        let (a, b) = (described("a"), described("b"));
-        reports.number(&a, &Output::default());
-        let launch = reports.number(&b, &Output::default());
-        let mut header = vec![0; HEADER_WORDS];
-        header[0] = 1 << 32;
-        header[1] = 12;
-        header[2] = launch;
-        header[5] = 4 << 32 | 7;
-        header[8..10].copy_from_slice(&[11, 8]);
-        let reported = reported(&mut reports, header);
-        let (kernel, fault, count) = reported.fault().unwrap();
-        assert_eq!((kernel, count), ("b", 12));
-        assert_eq!((fault.block, fault.thread), ([7, 0, 0], [4, 0, 0]));
-        assert!(matches!(fault.kind, FaultKind::OutOfBounds { index: 11, extent: 8, .. }));
-        assert_eq!(fault.location.unwrap().to_string(), "src/k.rs:3:5");
-    }
-
-    #[test]
-    fn lines_go_to_the_sink_of_their_launch_in_order() {
-        let mut reports = Reports::default();
-        let (a, b) = (described("a"), described("b"));
-        let ((first, one), (second, two)) = (sink(), sink());
-        let (of_a, of_b) = (reports.number(&a, &one), reports.number(&b, &two));
-        let line =
-            |launch, block: u64, value: i32| [1 << 32 | 6, launch, block, 0, 0, u64::from(value as u32)];
-        let lines = [line(of_b, 0, 5), line(of_a, 2, 3), line(of_a, 0, -1), line(of_a, 0, -2)].concat();
-        let mut header = vec![0; HEADER_WORDS];
-        header[CAPACITY] = LINES as u64;
-        header[ASKED] = lines.len() as u64;
-        header[LOST] = 2;
-        reported(&mut reports, [header, lines, vec![0; 4]].concat()).print();
-        assert_eq!(*first.lock().unwrap(), "a -1\na -2\na 3\n");
-        assert_eq!(
-            *second.lock().unwrap(),
-            "b 5\n... and 2 more lines: there is room for 1024 KiB of lines between two waits of the host\n"
-        );
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::device::cuda::Shared;
 use crate::device::cuda::driver::{self, Bound};
-use crate::device::cuda::reports::{Reported, Reports};
+use crate::device::cuda::reports::Reports;
 use crate::device::cuda::staging::Staging;
+use crate::device::reports::Reported;
 use crate::device::{Event, Stream};
 use crate::error::Result;
 

@@ -13,7 +13,7 @@ use crate::launch::TensorValue;
 const MAX_ALIGN: u32 = 256;
 
 /// An argument whose value is to become known: the numbers of a tensor, or a scalar.
-pub(super) enum Argument<'a> {
+pub(crate) enum Argument<'a> {
     /// A scalar.
     Scalar(Const),
     /// A tensor, and the address of its first element.
@@ -21,19 +21,19 @@ pub(super) enum Argument<'a> {
 }
 
 /// A launch with the addresses of its tensors.
-pub(super) struct Numbers<'a> {
+pub(crate) struct Numbers<'a> {
     launch: &'a DeviceLaunch<'a>,
     /// The address of the first element of a tensor.
     address: fn(&TensorValue) -> u64,
 }
 
 impl<'a> Numbers<'a> {
-    pub(super) fn new(launch: &'a DeviceLaunch<'a>, address: fn(&TensorValue) -> u64) -> Numbers<'a> {
+    pub(crate) fn new(launch: &'a DeviceLaunch<'a>, address: fn(&TensorValue) -> u64) -> Numbers<'a> {
         Numbers { launch, address }
     }
 
     /// A hash of all that [`LaunchNumbers`] has.
-    pub(super) fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         let mut hasher = FxHasher::default();
         (self.launch.grid, self.launch.block).hash(&mut hasher);
         for argument in self.arguments() {
@@ -50,7 +50,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// Whether these are the numbers.
-    pub(super) fn are(&self, numbers: &LaunchNumbers) -> bool {
+    pub(crate) fn are(&self, numbers: &LaunchNumbers) -> bool {
         numbers.grid == self.launch.grid
             && numbers.block == self.launch.block
             && numbers.args.len() == self.launch.args.len()
@@ -65,7 +65,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// The numbers as a value of their own.
-    pub(super) fn to_launch_numbers(&self) -> LaunchNumbers {
+    pub(crate) fn to_launch_numbers(&self) -> LaunchNumbers {
         let args = self.arguments().map(|argument| match argument {
             Argument::Scalar(value) => ArgNumbers::Scalar(value),
             Argument::Tensor(tensor, address) => ArgNumbers::Tensor {

@@ -3,7 +3,7 @@
 /// Values by keys. There are few, and the one that was used last is the one that is looked for most often, so keys are
 /// compared one after the other, by a hash first.
 #[derive(Debug)]
-pub(super) struct Table<K, V> {
+pub(crate) struct Table<K, V> {
     entries: Vec<Entry<K, V>>,
     capacity: usize,
     /// Counts look-ups.
@@ -22,12 +22,12 @@ struct Entry<K, V> {
 
 impl<K, V> Table<K, V> {
     /// An empty table for at most `capacity` entries, at least one.
-    pub(super) fn new(capacity: usize) -> Table<K, V> {
+    pub(crate) fn new(capacity: usize) -> Table<K, V> {
         Table { entries: Vec::new(), capacity: capacity.max(1), time: 0, latest: 0 }
     }
 
     /// The value of the key with this hash that `is` says is the right one.
-    pub(super) fn get(&mut self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&V> {
+    pub(crate) fn get(&mut self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&V> {
         let found = |entry: &Entry<K, V>| entry.hash == hash && is(&entry.key);
         if !self.entries.get(self.latest).is_some_and(found) {
             self.latest = self.entries.iter().position(found)?;
@@ -40,7 +40,7 @@ impl<K, V> Table<K, V> {
 
     /// Adds a key that is not there. If the table is full, the entry that has not been used for the longest time goes, and
     /// is returned.
-    pub(super) fn insert(&mut self, hash: u64, key: K, value: V) -> Option<(K, V)> {
+    pub(crate) fn insert(&mut self, hash: u64, key: K, value: V) -> Option<(K, V)> {
         let mut evicted = None;
         if self.entries.len() == self.capacity {
             let oldest = self.entries.iter().enumerate().min_by_key(|(_, entry)| entry.last_used);

@@ -1,0 +1,172 @@
+//! From a kernel and facts to a pipeline: a shader by [`tilewise_naga`], as SPIR-V that keeps the arithmetic on floats as
+//! it is written where the adapter takes that, else in whatever language wgpu writes.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use naga::back::spv;
+use tilewise_ir::Kernel;
+use tilewise_ir::analysis::Facts;
+use tilewise_naga::module::{LAUNCH_BINDING, TENSORS_BINDING, Tensor};
+use tilewise_naga::{Arg, Module, Reason, Unsupported};
+use wgpu::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
+
+use crate::device::reports::Described;
+use crate::device::wgpu::gpu::Gpu;
+use crate::error::{Error, Result};
+
+/// The version of SPIR-V that is written: that of Vulkan 1.1.
+const SPIRV: (u8, u8) = (1, 3);
+
+/// A kernel compiled for some facts.
+#[derive(Debug)]
+pub(super) struct Variant {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) layout: wgpu::BindGroupLayout,
+    /// The words of a launch behind its own.
+    pub(super) args: Vec<Arg>,
+    /// The tensors that are bound.
+    pub(super) tensors: Vec<Tensor>,
+    /// Bytes of the words of a launch.
+    pub(super) uniform_bytes: u32,
+    /// Binding of the reports, if there is anything to report.
+    pub(super) reports_binding: Option<u32>,
+    /// What its reports mean.
+    pub(super) described: Arc<Described>,
+}
+
+/// Compiles a kernel for facts.
+pub(super) fn compile(gpu: &Gpu, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
+    let module = tilewise_naga::compile(kernel, facts, &gpu.capabilities)
+        .map_err(|unsupported| refused(unsupported, &gpu.name))?;
+    let spirv = if gpu.exact { Some(to_spirv(&module, &kernel.name)?) } else { None };
+    let assembled = gpu.call("create_compute_pipeline", || {
+        let shader = shader(gpu, &module, spirv);
+        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(&kernel.name),
+            entries: &bindings(&module),
+        });
+        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(&kernel.name),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&kernel.name),
+            layout: Some(&pipeline_layout),
+            module: &shader,
+            entry_point: Some(&module.shader.entry_points[0].name),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                // Shared memory has no contents at first.
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        (layout, pipeline)
+    });
+    let (layout, pipeline) = assembled.map_err(|error| match Error::from(error) {
+        Error::Driver { error, .. } => Error::Assemble { kernel: kernel.name.clone(), log: error },
+        other => other,
+    })?;
+    let (uniform_bytes, reports_binding) = (module.uniform_bytes(), module.reports_binding());
+    let Module { args, tensors, sites, .. } = module;
+    let described = Described { name: kernel.name.clone(), sites, spans: kernel.spans.clone() };
+    let described = Arc::new(described);
+    Ok(Variant { pipeline, layout, args, tensors, uniform_bytes, reports_binding, described })
+}
+
+/// The layout of the group of bindings.
+fn bindings(module: &Module) -> Vec<BindGroupLayoutEntry> {
+    let entry = |binding, ty, size| BindGroupLayoutEntry {
+        binding,
+        visibility: ShaderStages::COMPUTE,
+        ty: BindingType::Buffer { ty, has_dynamic_offset: binding == LAUNCH_BINDING, min_binding_size: size },
+        count: None,
+    };
+    let storage = |read_only| BufferBindingType::Storage { read_only };
+    let words = wgpu::BufferSize::new(module.uniform_bytes().into());
+    let mut entries = vec![entry(LAUNCH_BINDING, BufferBindingType::Uniform, words)];
+    let tensors = (TENSORS_BINDING..).zip(&module.tensors);
+    entries.extend(tensors.map(|(n, tensor)| entry(n, storage(!tensor.writable), None)));
+    entries.extend(module.reports_binding().map(|n| entry(n, storage(false), None)));
+    entries
+}
+
+/// The words of a shader whose arithmetic on floats a driver leaves as it is.
+fn to_spirv(module: &Module, kernel: &str) -> Result<Vec<u32>> {
+    let wrong = |log: String| Error::Assemble { kernel: kernel.to_owned(), log };
+    let info = module.validate().map_err(|error| wrong(error.emit_to_string("")))?;
+    let bindings = bindings(module).into_iter().map(|entry| {
+        let resource = naga::ResourceBinding { group: 0, binding: entry.binding };
+        let place = spv::BindingInfo { descriptor_set: 0, binding: entry.binding, binding_array_size: None };
+        (resource, place)
+    });
+    let options = spv::Options {
+        lang_version: SPIRV,
+        flags: spv::WriterFlags::empty(),
+        binding_map: bindings.collect(),
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        force_loop_bounding: false,
+        ..spv::Options::default()
+    };
+    let words = spv::write_vec(&module.shader, &info, &options, None).map_err(|error| wrong(error.to_string()))?;
+    Ok(tilewise_naga::spirv::exact(&words))
+}
+
+/// The shader, without checks by wgpu: the kernel has those that it needs.
+#[expect(unsafe_code, reason = "wgpu cannot know that the kernel keeps within its bindings")]
+fn shader(gpu: &Gpu, module: &Module, spirv: Option<Vec<u32>>) -> wgpu::ShaderModule {
+    let entry = &module.shader.entry_points[0];
+    let Some(words) = spirv else {
+        let source = wgpu::ShaderSource::Naga(Cow::Owned(module.shader.clone()));
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&entry.name), source };
+        // SAFETY: accesses are in bounds, or guarded by comparisons with the extents, which are inside of the bindings
+        // (`Launch::unchecked` hands that over to the user); no loop relies on being bounded, and divisors are not zero.
+        return unsafe {
+            gpu.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+        };
+    };
+    let [x, y, z] = entry.workgroup_size;
+    let entry_point =
+        wgpu::PassthroughShaderEntryPoint { name: Cow::Borrowed(&entry.name), workgroup_size: (x, y, z) };
+    // SAFETY: the words are what naga has written of a module that it has validated, with decorations more that only forbid
+    // simplifications; its bindings are those of the layout that the pipeline is made with. Accesses as above.
+    unsafe {
+        gpu.device.create_shader_module_passthrough(wgpu::ShaderModuleDescriptorPassthrough {
+            label: Some(&entry.name),
+            entry_points: Cow::Owned(vec![entry_point]),
+            spirv: Some(Cow::Owned(words)),
+            ..Default::default()
+        })
+    }
+}
+
+/// What a user is told whose kernel an adapter cannot run.
+fn refused(unsupported: Unsupported, adapter: &str) -> Error {
+    let Unsupported { kernel, reason, location } = unsupported;
+    let what = match reason {
+        Reason::Lacks { what, feature } => format!("{what}, which needs {feature},"),
+        Reason::WideIndex => "index arithmetic that may exceed 32 bits (smaller extents or a smaller grid make it fit)".to_owned(),
+        Reason::Limit { what, amount, limit } => format!("a kernel with {amount} {what} (the most is {limit})"),
+        reason @ (Reason::DivergentBarrier | Reason::UnknownBlock) => reason.to_string(),
+    };
+    Error::Unsupported { kernel, what, target: adapter.to_owned(), location }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_adapter_lacks_is_named_with_the_line() {
+        let location = tilewise_ir::Location { file: "src/k.rs".to_owned(), line: 3, column: 5 };
+        let reason =
+            Reason::Lacks { what: "`add` of f64".to_owned(), feature: tilewise_naga::Feature::Float64 };
+        let unsupported = Unsupported { kernel: "sum".to_owned(), reason, location: Some(location) };
+        assert_eq!(
+            refused(unsupported, "Mali-G78 by Vulkan").to_string(),
+            "kernel `sum`: `add` of f64, which needs `f64`, cannot run on Mali-G78 by Vulkan (src/k.rs:3:5)"
+        );
+    }
+}
