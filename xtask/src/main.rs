@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: everything that CI runs; `cargo xtask <step>` runs one step of it.
 
 mod ptxas;
+mod vulkan;
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -21,7 +22,7 @@ enum Run {
 }
 
 /// The steps in order; the test runner is last, so that its summary closes the output.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     Step {
         name: "fmt",
         about: "rustfmt has nothing to change",
@@ -47,6 +48,11 @@ const STEPS: [Step; 5] = [
         name: "ptxas",
         about: "NVIDIA's assembler takes every kernel of the conformance tests",
         run: Run::Function(ptxas::run),
+    },
+    Step {
+        name: "vulkan",
+        about: "the conformance tests on Mesa's software adapter for Vulkan",
+        run: Run::Function(vulkan::run),
     },
     Step {
         name: "test",

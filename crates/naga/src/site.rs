@@ -56,7 +56,9 @@ pub const MAX_FAULT_VALUES: usize = 20;
 /// assert_eq!(lines[0].site, 3);
 /// ```
 pub fn read(words: &[u32]) -> (Vec<Report>, Vec<Report>) {
-    let Some((header, rest)) = words.split_at_checked(HEADER_WORDS as usize) else { return Default::default() };
+    let Some((header, rest)) = words.split_at_checked(HEADER_WORDS as usize) else {
+        return Default::default();
+    };
     let (faults, lines) = rest.split_at((header[2] as usize).min(rest.len()));
     let asked = |words: &[u32], asked: u32| entries(&words[..words.len().min(asked as usize)]);
     (asked(faults, header[1]), asked(lines, header[4]))

@@ -85,8 +85,8 @@ impl DeviceContext {
     /// # Errors
     ///
     /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
-    /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`] or
-    /// [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` is neither 0 nor 1.
+    /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
+    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` is neither 0 nor 1.
     pub fn new() -> Result<DeviceContext> {
         DeviceContext::from_variables(variable(DEVICE).as_deref(), variable(OPTIMIZER).as_deref())
     }
@@ -98,6 +98,10 @@ impl DeviceContext {
     /// | `cpu` | the SIMT interpreter |
     /// | `nvidia`, `cuda`, `gpu` | the first NVIDIA GPU, with the feature `cuda` |
     /// | `nvidia:1`, `cuda:1` | the NVIDIA GPU with this number, from 0 |
+    /// | `vulkan`, `metal`, `dx12` | the best adapter of that API, with the feature `wgpu` |
+    /// | `webgpu` | the best adapter of these APIs |
+    /// | `amd`, `apple`, `intel` | the best adapter of that maker; `nvidia`, too, is one where there is no CUDA |
+    /// | `vulkan:1`, `amd:1`, ... | the adapter of that kind with this number, from 0 |
     ///
     /// ```
     /// use tilewise_runtime::DeviceContext;
@@ -320,7 +324,10 @@ mod tests {
         let name = |name| DeviceContext::from_variables(name, None).map(|ctx| ctx.device_name().to_owned());
         assert_eq!(name(None).ok(), DeviceContext::devices().first().map(|best| best.name.clone()));
         assert_eq!(name(Some("cpu")), Ok("cpu".to_owned()));
-        assert!(matches!(name(Some("amd")), Err(Error::DeviceNotBuilt { .. })));
+        assert_eq!(
+            matches!(name(Some("vulkan")), Err(Error::DeviceNotBuilt { .. })),
+            cfg!(not(feature = "wgpu"))
+        );
         assert!(matches!(name(Some("abacus")), Err(Error::NoSuchDevice { .. })));
     }
 

@@ -30,11 +30,19 @@
 //! With the feature `cuda` NVIDIA GPUs are devices, and the best device is the first of them. Nothing but the driver has
 //! to be installed (CUDA 12.0 or newer), and only where the program runs; where there is none, the CPU is the best device.
 //!
+//! # Other GPUs
+//!
+//! With the feature `wgpu` the GPUs that have a driver for Vulkan, Metal or Direct3D 12 are devices, too: `vulkan`, `amd`,
+//! `apple`, `intel` and so on ([`DeviceContext::open`]). An adapter that computes on the CPU (Mesa's llvmpipe) can be asked
+//! for, but is never the best device. What a kernel may do depends on the adapter: where it lacks something,
+//! [`Error::Unsupported`] names it, with the adapter and the line. The streams of a context are one queue there.
+//!
 //! # Environment variables
 //!
 //! | variable | meaning |
 //! | --- | --- |
-//! | `TILEWISE_DEVICE` | the device that [`DeviceContext::new`] opens: `cpu`, `nvidia`, `nvidia:1`, ... |
+//! | `TILEWISE_DEVICE` | the device that [`DeviceContext::new`] opens: `cpu`, `nvidia`, `nvidia:1`, `vulkan`, ... |
+//! | `TILEWISE_ADAPTER` | part of a name: only adapters of Vulkan, Metal and Direct3D 12 that have it in theirs are listed and opened |
 //! | `TILEWISE_OPT` | `0` turns the optimiser off |
 //! | `TILEWISE_DUMP` | a folder: each kernel that is compiled is written there as `<kernel>-<hash>.ir`, as the device gets it |
 //! | `TILEWISE_CACHE` | the folder in which code for GPUs is kept from one run of the program to the next; `0` or `off` for none. It is `tilewise` in the user's folder for caches if the variable is not set |

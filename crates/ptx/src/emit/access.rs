@@ -5,7 +5,9 @@
 //! function.
 
 use tilewise_ir::analysis::AccessFacts;
-use tilewise_ir::{Access, AccessKind, AtomicOp, Inst, MemRef, Op, Ordering, Scalar, Scope, SiteKind, Type, Value};
+use tilewise_ir::{
+    Access, AccessKind, AtomicOp, Inst, MemRef, Op, Ordering, Scalar, Scope, SiteKind, Type, Value,
+};
 
 use super::address::Address;
 use super::code::{Class, Operand, Reg};

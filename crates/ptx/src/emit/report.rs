@@ -7,8 +7,8 @@ use tilewise_ir::{Const, Format, Inst, Scalar, Site, SiteKind, Type, Value};
 use super::code::{Class, Jump, Line, Operand, Reg};
 use super::function::Function;
 use super::{Emitter, asm};
-use crate::site::MAX_VALUES;
 use crate::Arg;
+use crate::site::MAX_VALUES;
 
 impl Emitter<'_> {
     /// A new site at the user's position.

@@ -222,7 +222,8 @@ pub(crate) fn open(name: &str) -> Result<Box<dyn Device>> {
             opened => opened,
         };
     }
-    open_adapter(name, &wanted).unwrap_or_else(|| Err(Error::NoSuchDevice { name: name.to_owned(), available: names() }))
+    open_adapter(name, &wanted)
+        .unwrap_or_else(|| Err(Error::NoSuchDevice { name: name.to_owned(), available: names() }))
 }
 
 /// Opens the best device that there is: a GPU if there is one that works, else the CPU.

@@ -130,9 +130,7 @@ pub enum Error {
     },
 
     /// There are adapters, but none that the name means.
-    #[error(
-        "device `{name}`: there is no such adapter{}; there is {}", ByVariable(variable), List(found)
-    )]
+    #[error("device `{name}`: there is no such adapter{}; there is {}", ByVariable(variable), List(found))]
     NoAdapter {
         /// The name that was asked for.
         name: String,

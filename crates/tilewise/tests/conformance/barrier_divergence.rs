@@ -3,7 +3,7 @@
 use tilewise::ir::{FaultKind, Waiting};
 use tilewise::prelude::*;
 
-use crate::harness::{each_device, each_device_that_finds_divergence, fault, source_line_at, zeros};
+use crate::harness::{Need, each_device, each_device_with, fault, source_line_at, zeros};
 
 /// Who waits where: how many threads, the first of them, and the line.
 fn summary(waiting: &[Waiting]) -> Vec<(u32, u32, String)> {
@@ -37,7 +37,7 @@ fn all_of_the_block(out: &mut TileTensor<usize, 1>) {
 /// BDIV-1
 #[test]
 fn a_barrier_for_half_of_the_block_is_a_fault() {
-    each_device_that_finds_divergence(|ctx| {
+    each_device_with(&[Need::FindsDivergence], |ctx| {
         let mut out = zeros(ctx, 48)?;
         ctx.enqueue_function(half_of_the_block(&mut out), grid_dim(1), block_dim(48))?;
         let FaultKind::BarrierDivergence { waiting, .. } = fault(ctx).fault.kind else {
@@ -64,7 +64,7 @@ fn some_wait_earlier(out: &mut TileTensor<usize, 1>) {
 
 #[test]
 fn threads_at_different_barriers_are_a_fault() {
-    each_device_that_finds_divergence(|ctx| {
+    each_device_with(&[Need::FindsDivergence], |ctx| {
         let mut out = zeros(ctx, 48)?;
         ctx.enqueue_function(some_wait_earlier(&mut out), grid_dim(1), block_dim(48))?;
         let FaultKind::BarrierDivergence { waiting, ended: 0 } = fault(ctx).fault.kind else {
@@ -109,7 +109,7 @@ fn one_barrier_after_the_arms(out: &mut TileTensor<u32, 1>) {
 /// BDIV-3
 #[test]
 fn different_barriers_in_two_arms_are_a_fault() {
-    each_device_that_finds_divergence(|ctx| {
+    each_device_with(&[Need::FindsDivergence], |ctx| {
         let mut out = zeros(ctx, 8)?;
         ctx.enqueue_function(a_barrier_in_each_arm(&mut out), grid_dim(1), block_dim(8))?;
         let FaultKind::BarrierDivergence { waiting, ended: 0 } = fault(ctx).fault.kind else {

@@ -30,39 +30,75 @@ struct Device {
     everywhere: bool,
     /// How many threads of the host to run it with.
     threads: &'static [usize],
-    /// Whether it finds barriers that not all threads reach. Elsewhere such kernels are not run: they may hang.
-    finds_divergence: bool,
+    /// What tests may need and it has not.
+    lacks: &'static [Need],
+    /// What it has not, either, where it is a software adapter.
+    software_lacks: &'static [Need],
+}
+
+/// What a test needs of a device, where not every device has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Barriers that not all threads reach are found. Elsewhere such kernels are not run: they may hang.
+    FindsDivergence,
+    /// Threads of a warp that wait for each other take turns.
+    TakesTurns,
+    /// Floats are computed alike whether their operands are constants of the kernel or not.
+    ExactConstants,
+    /// A kernel with hundreds of operations on constants is compiled within seconds.
+    FastCompiler,
+}
+
+impl Need {
+    fn why(self) -> &'static str {
+        match self {
+            Need::FindsDivergence => "it does not find barriers that not all threads reach",
+            Need::TakesTurns => "threads of a warp that wait for each other need not take turns there",
+            Need::ExactConstants => {
+                "its driver computes floats of constants in another way: the sign of zero, the last digit"
+            }
+            Need::FastCompiler => "its driver takes minutes to compile a kernel of this test",
+        }
+    }
 }
 
 const DEVICES: &[Device] = &[
-    Device { name: "cpu", everywhere: true, threads: &[1, 3], finds_divergence: true },
-    Device { name: "nvidia", everywhere: false, threads: &[1], finds_divergence: false },
+    Device { name: "cpu", everywhere: true, threads: &[1, 3], lacks: &[], software_lacks: &[] },
+    Device {
+        name: "nvidia",
+        everywhere: false,
+        threads: &[1],
+        lacks: &[Need::FindsDivergence],
+        software_lacks: &[],
+    },
     #[cfg(feature = "wgpu")]
-    Device { name: "vulkan", everywhere: false, threads: &[1], finds_divergence: false },
+    Device {
+        name: "vulkan",
+        everywhere: false,
+        threads: &[1],
+        lacks: &[Need::FindsDivergence, Need::TakesTurns],
+        software_lacks: &[Need::ExactConstants, Need::FastCompiler],
+    },
 ];
 
 /// Runs `test` on each device in each configuration, with a context of its own.
 ///
 /// A fault that the test leaves behind fails it; one that it expects it takes with [`fault`].
 pub(crate) fn each_device<R: PartialEq + Debug>(test: impl Fn(&DeviceContext) -> tilewise::Result<R>) {
-    DEVICES.iter().for_each(|device| each_configuration(device, &test));
+    each_device_with(&[], test);
 }
 
-/// [`each_device`], on the devices that find barriers that not all threads reach.
-pub(crate) fn each_device_that_finds_divergence<R: PartialEq + Debug>(
+/// [`each_device`], on the devices that have what the test needs.
+pub(crate) fn each_device_with<R: PartialEq + Debug>(
+    needs: &[Need],
     test: impl Fn(&DeviceContext) -> tilewise::Result<R>,
 ) {
-    for device in DEVICES {
-        if device.finds_divergence {
-            each_configuration(device, &test);
-        } else {
-            println!("skipped {}: it does not find barriers that not all threads reach", device.name);
-        }
-    }
+    DEVICES.iter().for_each(|device| each_configuration(device, needs, &test));
 }
 
 fn each_configuration<R: PartialEq + Debug>(
     device: &Device,
+    needs: &[Need],
     test: impl Fn(&DeviceContext) -> tilewise::Result<R>,
 ) {
     let mut first: Option<(String, R)> = None;
@@ -76,6 +112,9 @@ fn each_configuration<R: PartialEq + Debug>(
                     return;
                 }
             };
+            if needs.iter().any(|&need| !has(&ctx, need)) {
+                return;
+            }
             let switch = if optimizer { "on" } else { "off" };
             let configuration = format!("{}, optimiser {switch}, {threads} host threads", device.name);
             // The last line before a failed assertion tells where it failed.
@@ -96,6 +135,18 @@ fn each_configuration<R: PartialEq + Debug>(
             }
         }
     }
+}
+
+/// Whether the device of a context has what a test needs; if not, a line says so.
+pub(crate) fn has(ctx: &DeviceContext, need: Need) -> bool {
+    let name = ctx.device_name();
+    let Some(device) = DEVICES.iter().find(|device| name.starts_with(device.name)) else { return true };
+    let is_software = ctx.device_info().description.contains("software adapter");
+    let lacks = device.lacks.contains(&need) || is_software && device.software_lacks.contains(&need);
+    if lacks {
+        println!("skipped {name}: {}", need.why());
+    }
+    !lacks
 }
 
 /// A tensor of rank 1.

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use tilewise::prelude::*;
 
-use crate::harness::{assert_same, vector, zeros};
+use crate::harness::{Need, assert_same, has, vector, zeros};
 
 /// A constant of the kernel.
 #[device]
@@ -108,6 +108,9 @@ pub(crate) fn unary_branching<A: Element + Debug, R: Element + Debug>(
         ctx.enqueue_function(by_scalar(&mut out, input, operation), grid_dim(1), block_dim(1))?;
         assert_same(&out.to_host()?, &[result], &format!("scalar {input:?} against buffers"));
     }
+    if (A::SCALAR.is_float() || R::SCALAR.is_float()) && !has(ctx, Need::ExactConstants) {
+        return Ok(results);
+    }
     for (inputs, results) in inputs.chunks(CONSTANTS).zip(results.chunks(CONSTANTS)) {
         let mut out = zeros(ctx, inputs.len())?;
         let launch = by_constant(&mut out, inputs.to_vec(), operation);
@@ -140,6 +143,7 @@ pub(crate) fn binary_branching<A: Element + Debug, B: Element + Debug, R: Elemen
     inputs: &[(A, B)],
 ) -> tilewise::Result<Vec<R>> {
     let mut results = Vec::new();
+    let is_exact = !A::SCALAR.is_float() && !R::SCALAR.is_float() || has(ctx, Need::ExactConstants);
     for inputs in inputs.chunks(CONSTANTS) {
         let (left, right): (Vec<A>, Vec<B>) = inputs.iter().copied().unzip();
         let (left, right) = (vector(ctx, &left)?, vector(ctx, &right)?);
@@ -147,7 +151,9 @@ pub(crate) fn binary_branching<A: Element + Debug, B: Element + Debug, R: Elemen
         let launch = pair_by_constants(&mut out, &left, &right, inputs.to_vec(), operation);
         ctx.enqueue_function(launch, grid_dim(1), block_dim(1))?;
         for ((a, b), ways) in inputs.iter().zip(out.to_host()?.chunks(4)) {
-            assert_same(ways, &[ways[0]; 4], &format!("{a:?} and {b:?} in all ways against buffers"));
+            if is_exact {
+                assert_same(ways, &[ways[0]; 4], &format!("{a:?} and {b:?} in all ways against buffers"));
+            }
             results.push(ways[0]);
         }
     }

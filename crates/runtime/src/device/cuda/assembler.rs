@@ -7,8 +7,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use tilewise_ir::analysis::Facts;
 use tilewise_ir::Kernel;
+use tilewise_ir::analysis::Facts;
 use tilewise_ptx::{Arg, Module, Target};
 
 use crate::device::cuda::disk_cache::DiskCache;

@@ -91,8 +91,7 @@ impl Gpu {
             let trouble = Arc::clone(&trouble);
             Arc::new(move |error: wgpu::Error| trouble.keep(error.to_string()))
         });
-        let exact =
-            found.info.backend == Backend::Vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
+        let exact = found.info.backend == Backend::Vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
         let clock = Features::TIMESTAMP_QUERY | Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
         Ok(Gpu {
             device,

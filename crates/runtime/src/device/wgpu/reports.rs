@@ -142,7 +142,13 @@ impl Shared {
         Ok(reported)
     }
 
-    fn report_words(&self, queue: &mut Queue, buffer: &wgpu::Buffer, at: usize, count: usize) -> Result<Vec<u32>> {
+    fn report_words(
+        &self,
+        queue: &mut Queue,
+        buffer: &wgpu::Buffer,
+        at: usize,
+        count: usize,
+    ) -> Result<Vec<u32>> {
         let bytes = self.download(queue, buffer, at * WORD, count * WORD)?;
         Ok(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
     }

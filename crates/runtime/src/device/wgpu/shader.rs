@@ -110,7 +110,8 @@ fn to_spirv(module: &Module, kernel: &str) -> Result<Vec<u32>> {
         force_loop_bounding: false,
         ..spv::Options::default()
     };
-    let words = spv::write_vec(&module.shader, &info, &options, None).map_err(|error| wrong(error.to_string()))?;
+    let words =
+        spv::write_vec(&module.shader, &info, &options, None).map_err(|error| wrong(error.to_string()))?;
     Ok(tilewise_naga::spirv::exact(&words))
 }
 
@@ -147,8 +148,13 @@ fn refused(unsupported: Unsupported, adapter: &str) -> Error {
     let Unsupported { kernel, reason, location } = unsupported;
     let what = match reason {
         Reason::Lacks { what, feature } => format!("{what}, which needs {feature},"),
-        Reason::WideIndex => "index arithmetic that may exceed 32 bits (smaller extents or a smaller grid make it fit)".to_owned(),
-        Reason::Limit { what, amount, limit } => format!("a kernel with {amount} {what} (the most is {limit})"),
+        Reason::WideIndex => {
+            "index arithmetic that may exceed 32 bits (smaller extents or a smaller grid make it fit)"
+                .to_owned()
+        }
+        Reason::Limit { what, amount, limit } => {
+            format!("a kernel with {amount} {what} (the most is {limit})")
+        }
         reason @ (Reason::DivergentBarrier | Reason::UnknownBlock) => reason.to_string(),
     };
     Error::Unsupported { kernel, what, target: adapter.to_owned(), location }
