@@ -324,7 +324,7 @@ fn arithmetic_of_floats() {
         }
         Ok(())
     }
-    each_device(|ctx| {
+    each_device_with(&[Need::FastCompiler], |ctx| {
         check::<f32>(ctx, operators!())?;
         check::<f64>(ctx, operators!())?;
         check::<f16>(ctx, operators!())?;
