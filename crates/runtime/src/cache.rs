@@ -157,7 +157,7 @@ fn compile(
     if let Some(dump) = dump {
         dump.write(&kernel)?;
     }
-    device.compile(kernel)
+    device.compile(kernel, optimize)
 }
 
 fn verified(kernel: &Kernel, described: &Kernel) -> Result<()> {

@@ -10,7 +10,7 @@ use super::demand;
 use super::ranges::Ranges;
 use crate::kernel::{Kernel, Value};
 use crate::op::{BinaryOp, Op};
-use crate::types::Const;
+use crate::types::{Const, Type};
 
 /// The numbers of one launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,8 +75,13 @@ pub enum ArgNumbers {
 pub fn analyze(kernel: &Kernel, numbers: &LaunchNumbers) -> Facts {
     let ranges = Ranges::of_launch(kernel, numbers);
     let (narrow, fits) = demand::narrow(kernel, numbers, &ranges);
+    let decided = kernel.values.iter().zip(&ranges.values).map(|(&ty, range)| match range {
+        Some(range) if ty == Type::BOOL => range.value().map(|value| value != 0),
+        _ => None,
+    });
+    let decided = decided.collect();
     let Ranges { accesses, divisors, steps, .. } = ranges;
-    Facts { block: Some(numbers.block), narrow, fits, accesses, divisors, steps }
+    Facts { block: Some(numbers.block), narrow, fits, decided, accesses, divisors, steps }
 }
 
 /// What holds in every thread of every launch that the compiled kernel is used for. It belongs to one kernel, by the
@@ -98,6 +103,9 @@ pub struct Facts {
     pub narrow: Vec<bool>,
     /// For each value of the kernel, whether it is an index of one lane that is below 2^32 wherever it is computed.
     pub fits: Vec<bool>,
+    /// For each value of the kernel, what it is wherever it is computed, if it is a `bool` of one lane and always the
+    /// same. [`pass::decide`](crate::pass::decide) makes a kernel of it that has no such conditions.
+    pub decided: Vec<Option<bool>>,
     /// For each operation with an [`Access`](crate::op::Access), in order.
     pub accesses: Vec<AccessFacts>,
     /// For each integer division or remainder, in order: whether its divisor is never zero.
@@ -128,6 +136,7 @@ impl Facts {
             block: None,
             narrow: vec![false; kernel.values.len()],
             fits: vec![false; kernel.values.len()],
+            decided: vec![None; kernel.values.len()],
             accesses: vec![AccessFacts::default(); accesses],
             divisors: vec![false; divisors],
             steps: vec![false; kernel.labels as usize],

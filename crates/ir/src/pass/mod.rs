@@ -38,6 +38,10 @@
 //! memory that nobody has written. No pass adds a fault; one may drop a fault of an operation whose result is not used,
 //! and may report the same fault at the first of two equal operations only.
 //!
+//! # What a launch decides
+//!
+//! [`decide`] makes constants of the conditions that the numbers of a launch decide, for a variant of the kernel.
+//!
 //! # Lowerings
 //!
 //! [`lower`] has what a backend runs after these lists, for operations that its device has not.
@@ -56,6 +60,7 @@ pub mod contract;
 pub mod control;
 pub mod cse;
 pub mod dce;
+pub mod decide;
 pub mod effects;
 pub mod licm;
 pub mod lower;

@@ -4,7 +4,7 @@ use crate::support::reference::{self, Arg, Launch, Observer, Outcome};
 use std::collections::HashMap;
 use tilewise_ir::analysis::facts::is_integer_division;
 use tilewise_ir::analysis::{ArgNumbers, Facts, LaunchNumbers, Ranges, analyze};
-use tilewise_ir::{Const, Inst, Kernel, MemRef, Op, ParamKind, Type, Value};
+use tilewise_ir::{Const, Inst, Kernel, MemRef, Op, ParamKind, Type, Value, pass, verify};
 
 /// The numbers of a launch of the reference evaluator, whose tensors are aligned to so many bytes.
 pub(crate) fn numbers(kernel: &Kernel, launch: &Launch, align: u32) -> LaunchNumbers {
@@ -31,6 +31,7 @@ pub(crate) struct Claims {
     pub(crate) narrow_by_use: u64,
     pub(crate) divisors: u64,
     pub(crate) nonzero: u64,
+    pub(crate) decided: u64,
 }
 
 /// Runs a thread and checks all claims.
@@ -49,6 +50,20 @@ pub(crate) fn check(kernel: &Kernel, launch: &Launch, align: u32, claims: &mut C
             kernel.with_spans(),
             values(&facts),
         );
+    }
+    let mut variant = kernel.clone();
+    if pass::decide::run(&mut variant, &facts.decided) {
+        claims.decided += 1;
+        verify::verify(&variant).unwrap_or_else(|errors| panic!("{}", verify::render(&variant, &errors)));
+        let decided = reference::run(&variant, launch);
+        if decided.as_ref().is_none_or(|decided| !is_same(&expected, decided)) {
+            panic!(
+                "not what is decided\n{}\n{:?}\n{launch:?}\n{expected:?}\nbut\n{}\n{decided:?}",
+                kernel.with_spans(),
+                facts.decided,
+                variant.with_spans(),
+            );
+        }
     }
 }
 
@@ -132,6 +147,11 @@ impl Observer for Judge<'_> {
             return;
         }
         let Some(range) = self.ranges.of(value) else { self.fail(&format!("{value:?} is reached")) };
+        if let Some(truth) = self.facts.decided[value.0 as usize]
+            && lanes != [u64::from(truth)]
+        {
+            self.fail(&format!("{value:?} is {lanes:?} and is claimed to be {truth}"));
+        }
         for &bits in &*lanes {
             let number = Const { scalar: ty.scalar, bits }.as_int().expect("an integer");
             if !range.contains(number) {

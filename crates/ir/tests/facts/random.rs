@@ -61,8 +61,9 @@ fn indexing() {
         }
     }
     println!("{claims:?}");
-    let Claims { bounds, proved, failed, indices, narrow, narrow_by_use, divisors, nonzero } = claims;
+    let Claims { bounds, proved, failed, indices, narrow, narrow_by_use, divisors, nonzero, decided } =
+        claims;
     assert!(proved * 10 > bounds && failed * 20 > bounds, "{claims:?}");
     assert!(narrow * 2 > indices && narrow_by_use > 0, "{claims:?}");
-    assert!(nonzero * 10 > divisors, "{claims:?}");
+    assert!(nonzero * 10 > divisors && decided > 0, "{claims:?}");
 }

@@ -84,7 +84,7 @@ impl Device for Cpu {
         false
     }
 
-    fn compile(&self, kernel: Kernel) -> Result<Arc<dyn Executable>> {
+    fn compile(&self, kernel: Kernel, _: bool) -> Result<Arc<dyn Executable>> {
         let program = Program::compile(&kernel)?;
         Ok(Arc::new(CpuExecutable {
             kernel: kernel.name,

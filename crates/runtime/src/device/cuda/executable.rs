@@ -21,13 +21,12 @@ use crate::launch::TensorValue;
 #[derive(Debug)]
 pub(super) struct CudaExecutable {
     shared: Arc<Shared>,
-    kernel: Kernel,
     variants: Variants<Variant>,
 }
 
 impl CudaExecutable {
-    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel) -> CudaExecutable {
-        CudaExecutable { shared: Arc::clone(shared), kernel, variants: Variants::new() }
+    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimize: bool) -> CudaExecutable {
+        CudaExecutable { shared: Arc::clone(shared), variants: Variants::new(kernel, optimize) }
     }
 
     fn enqueue(&self, launch: &DeviceLaunch<'_>, variant: &Variant) -> Result<()> {
@@ -35,7 +34,7 @@ impl CudaExecutable {
         let threads: u32 = launch.block.iter().product();
         if threads > variant.function.threads {
             return Err(LaunchError::Registers {
-                kernel: self.kernel.name.clone(),
+                kernel: self.variants.kernel().name.clone(),
                 threads: threads as usize,
                 registers: variant.function.registers as usize,
                 limit: variant.function.threads as usize,
@@ -81,7 +80,7 @@ impl CudaExecutable {
             ));
         }
         LaunchError::Refused {
-            kernel: self.kernel.name.clone(),
+            kernel: self.variants.kernel().name.clone(),
             grid: launch.grid.map(|n| n as usize),
             block: launch.block.map(|n| n as usize),
             error,
@@ -92,11 +91,11 @@ impl CudaExecutable {
 
 impl Executable for CudaExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
-        let compile = |facts: &Facts| {
+        let compile = |kernel: &Kernel, facts: &Facts| {
             let bound = self.shared.context.bind()?;
-            self.shared.assembler.compile(bound, &self.kernel, facts)
+            self.shared.assembler.compile(bound, kernel, facts)
         };
-        self.variants.with(&self.kernel, launch, address, compile, |variant| self.enqueue(launch, variant))
+        self.variants.with(launch, address, compile, |variant| self.enqueue(launch, variant))
     }
 }
 

@@ -215,8 +215,8 @@ impl Device for CudaDevice {
         pass::lower::math::run(kernel)
     }
 
-    fn compile(&self, kernel: Kernel) -> Result<Arc<dyn Executable>> {
-        Ok(Arc::new(CudaExecutable::new(&self.shared, kernel)))
+    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
+        Ok(Arc::new(CudaExecutable::new(&self.shared, kernel, optimize)))
     }
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {

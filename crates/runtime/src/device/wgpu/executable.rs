@@ -24,7 +24,6 @@ const LEAST: u64 = 16;
 #[derive(Debug)]
 pub(super) struct WgpuExecutable {
     shared: Arc<Shared>,
-    kernel: Kernel,
     variants: Variants<Variant>,
 }
 
@@ -39,8 +38,8 @@ struct Bound<'a> {
 }
 
 impl WgpuExecutable {
-    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel) -> WgpuExecutable {
-        WgpuExecutable { shared: Arc::clone(shared), kernel, variants: Variants::new() }
+    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimize: bool) -> WgpuExecutable {
+        WgpuExecutable { shared: Arc::clone(shared), variants: Variants::new(kernel, optimize) }
     }
 
     /// What is bound for a tensor.
@@ -60,9 +59,9 @@ impl WgpuExecutable {
         // Elements are counted in 32 bits.
         let most = limits.max_storage_buffer_binding_size.min(element << 32) / LEAST * LEAST;
         if needed > most {
-            let name = &self.kernel.params[param.0 as usize].name;
+            let name = &self.variants.kernel().params[param.0 as usize].name;
             return Err(Error::Unsupported {
-                kernel: self.kernel.name.clone(),
+                kernel: self.variants.kernel().name.clone(),
                 what: format!("tensor `{name}`, which spans {needed} bytes (the most is {most}),"),
                 target: self.shared.gpu.name.clone(),
                 location: None,
@@ -173,8 +172,8 @@ impl Executable for WgpuExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
         // Lines go to code of the user, so no lock is held.
         self.shared.read_reports_if_many()?;
-        let compile = |facts: &Facts| shader::compile(&self.shared.gpu, &self.kernel, facts);
-        self.variants.with(&self.kernel, launch, address, compile, |variant| self.enqueue(launch, variant))
+        let compile = |kernel: &Kernel, facts: &Facts| shader::compile(&self.shared.gpu, kernel, facts);
+        self.variants.with(launch, address, compile, |variant| self.enqueue(launch, variant))
     }
 }
 

@@ -105,8 +105,8 @@ impl Device for WgpuDevice {
         self.shared.gpu.exact && pass::lower::math::run(kernel)
     }
 
-    fn compile(&self, kernel: Kernel) -> Result<Arc<dyn Executable>> {
-        Ok(Arc::new(WgpuExecutable::new(&self.shared, kernel)))
+    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
+        Ok(Arc::new(WgpuExecutable::new(&self.shared, kernel, optimize)))
     }
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {

@@ -1,0 +1,54 @@
+//! Conditions that the numbers of a launch decide become constants.
+//!
+//! Guards are the case: where the blocks of a launch cover a tensor exactly, `i < n` holds in every thread, and the branch
+//! can go. The result is a kernel for such launches alone, so a device keeps it beside the others.
+
+use super::constants::Prologue;
+use super::rewrite::Substitution;
+use crate::kernel::{Kernel, Value};
+use crate::types::{Const, Scalar, Type};
+
+/// Replaces the uses of each value that is decided by a constant: by number of the value, as in
+/// [`Facts::decided`](crate::analysis::Facts::decided). Gives whether anything has changed. What facts said of the kernel
+/// before does not hold after it.
+///
+/// ```
+/// use tilewise_ir::{Kernel, analysis::{LaunchNumbers, analyze}, pass};
+///
+/// let mut kernel: Kernel = "
+///     kernel @k() {
+///       %0 = thread_idx.x
+///       %1 = const index 64
+///       %2 = lt %0, %1
+///       if %2 {
+///         barrier
+///         yield
+///       } else {
+///         yield
+///       }
+///       return
+///     }
+/// ".parse()?;
+/// let numbers = LaunchNumbers { grid: [1, 1, 1], block: [64, 1, 1], args: [].into_iter().collect() };
+/// let facts = analyze(&kernel, &numbers);
+/// assert!(pass::decide::run(&mut kernel, &facts.decided));
+/// pass::optimize(&mut kernel);
+/// assert_eq!(kernel.op_count(), 2); // the barrier and the return
+/// # Ok::<(), tilewise_ir::ParseError>(())
+/// ```
+pub fn run(kernel: &mut Kernel, decided: &[Option<bool>]) -> bool {
+    let mut prologue = Prologue::take(&mut kernel.body);
+    let mut substitution = Substitution::new(kernel);
+    for (number, &truth) in decided.iter().enumerate() {
+        let Some(truth) = truth else { continue };
+        let constant = Const { scalar: Scalar::Bool, bits: truth.into() };
+        let value = Value(number as u32);
+        // A constant stays what it is.
+        if !prologue.insts().iter().any(|inst| inst.results.contains(&value)) {
+            substitution.set(value, prologue.value(kernel, constant, Type::BOOL));
+        }
+    }
+    let changed = substitution.apply_block(&mut kernel.body);
+    prologue.put(&mut kernel.body);
+    changed
+}
