@@ -26,6 +26,8 @@ pub(crate) struct Start {
     pub(crate) program: Program,
     /// Name of the device, if one was given.
     pub(crate) device: Option<String>,
+    /// Whether its launches are explained.
+    pub(crate) explain: bool,
 }
 
 /// What the arguments ask for, or the line that tells what is wrong with them.
@@ -65,7 +67,12 @@ fn command() -> Command {
             })
             .args(variants)
             .arg(flag("solution").help("Run the solution instead of your file"))
-            .arg(flag("hint").conflicts_with("solution").help("Print tips instead of running anything"))
+            .arg(flag("explain").help("Show which bounds checks are proved away, and by what"))
+            .arg(
+                flag("hint")
+                    .conflicts_with_all(["solution", "explain"])
+                    .help("Print tips instead of running anything"),
+            )
     });
     Command::new("puzzle")
         .bin_name("cargo puzzle")
@@ -101,7 +108,12 @@ fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, Str
     }
     let Programs { problem, solution, .. } = *programs;
     let program = if matches.get_flag("solution") { solution } else { problem };
-    Ok(Request::Start(Start { name, program, device: matches.get_one("device").cloned() }))
+    Ok(Request::Start(Start {
+        name,
+        program,
+        device: matches.get_one("device").cloned(),
+        explain: matches.get_flag("explain"),
+    }))
 }
 
 /// The tips for all variants.
@@ -130,6 +142,7 @@ const EXAMPLES: &str = "  cargo puzzle p12              run your file
   cargo puzzle p12 --hint       print tips
   cargo puzzle p12 --solution   run the solution
   cargo puzzle p12 -e cpu       choose the device
+  cargo puzzle p12 --explain    show which bounds checks are proved away
 ";
 
 /// Clap's error in one line, with what there is instead.

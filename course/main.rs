@@ -47,6 +47,7 @@ fn run(start: &Start) -> ExitCode {
         Ok(ctx) => ctx,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
+    let ctx = if start.explain { ctx.with_explain(|line: &str| eprintln!("{line}")) } else { ctx };
     let (message, code) = report(&start.name, (start.program)(&ctx));
     eprintln!("{message}");
     ExitCode::from(code)

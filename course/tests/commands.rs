@@ -376,3 +376,45 @@ mod device {
         }
     }
 }
+
+mod explain {
+    use super::*;
+
+    /// Every check of every solution is proved for the shapes of the course.
+    #[test]
+    fn no_check_is_left_in_a_solution() {
+        let solutions: [&[&str]; 9] = [
+            &["p12"],
+            &["p16", "--naive"],
+            &["p16", "--single-block"],
+            &["p16", "--tiled"],
+            &["p23", "--elementwise"],
+            &["p23", "--tiled"],
+            &["p23", "--manual-vectorized"],
+            &["p23", "--vectorized"],
+            &["p23", "--benchmark"],
+        ];
+        for puzzle in solutions {
+            let run = run(&[puzzle, &["--solution", "--explain", "-e", "cpu"]].concat());
+            assert_eq!(run.code, 0, "{puzzle:?}");
+            assert!(run.stderr.contains(" proved, none left\n"), "{puzzle:?}: {}", run.stderr);
+            assert!(!run.stderr.contains("CHECKED"), "{puzzle:?}: {}", run.stderr);
+        }
+    }
+
+    #[test]
+    fn the_listing_has_the_source() {
+        let run = run(&["p16", "--tiled", "--solution", "--explain"]);
+        assert!(
+            run.stderr.starts_with("matmul_tiled: 3 x 3 x 1 blocks of 3 x 3 x 1 threads\n"),
+            "{}",
+            run.stderr
+        );
+        assert!(
+            run.stderr.contains("acc += a_shared[[local_row, k]] * b_shared[[k, local_col]];"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("dimension 1: index 0 to 8 below 9: proved"), "{}", run.stderr);
+    }
+}

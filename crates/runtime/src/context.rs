@@ -13,6 +13,7 @@ use crate::cache::KernelCache;
 use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch, Stream};
 use crate::dump::Dump;
 use crate::error::{Error, Result};
+use crate::explain::LaunchExplanation;
 use crate::launch::Launch;
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::output::{Output, OutputSink};
@@ -40,6 +41,7 @@ pub struct DeviceContext {
     optimize: bool,
     threads: Option<NonZeroUsize>,
     output: Output,
+    explain: Option<Output>,
 }
 
 /// What the clones of a context share.
@@ -129,7 +131,14 @@ impl DeviceContext {
         let stream = device.create_stream()?;
         let kernels = KernelCache::new(variable(DUMP).map(Dump::new));
         let shared = Arc::new(Shared { number, device, kernels });
-        Ok(DeviceContext { shared, stream, optimize, threads: None, output: Output::default() })
+        Ok(DeviceContext {
+            shared,
+            stream,
+            optimize,
+            threads: None,
+            output: Output::default(),
+            explain: None,
+        })
     }
 
     /// The same context (device, memory, kernels, faults) with a new stream: what is enqueued on the one may overlap with
@@ -205,6 +214,25 @@ impl DeviceContext {
         DeviceContext { output: Output::new(sink), ..self }
     }
 
+    /// The same context, whose launches are explained to a sink, line by line, before they run: which bounds checks are
+    /// proved, by what, and which stay. It is the text of [`explain`](crate::explain()).
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, block_dim, grid_dim};
+    ///
+    /// let text = Arc::new(Mutex::new(String::new()));
+    /// let ctx = DeviceContext::open("cpu")?.with_explain(text.clone());
+    /// let wait = LaunchBuilder::new("wait").describe(tilewise_stage::barrier);
+    /// ctx.enqueue_function(wait, grid_dim(1), block_dim(8))?;
+    /// assert!(text.lock().unwrap().starts_with("wait: 1 x 1 x 1 blocks of 8 x 1 x 1 threads"));
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_explain(self, sink: impl OutputSink) -> DeviceContext {
+        DeviceContext { explain: Some(Output::new(sink)), ..self }
+    }
+
     /// Name of the device.
     pub fn device_name(&self) -> &str {
         &self.device_info().name
@@ -249,6 +277,11 @@ impl DeviceContext {
         }
         let (kernel, params) = launch.into_parts()?;
         crate::launch::dims::check_shared_memory(&kernel, limits)?;
+        if let Some(sink) = &self.explain {
+            let explanation =
+                LaunchExplanation::new(&kernel, &params, grid.map(|n| n as usize), block.map(|n| n as usize));
+            explanation.to_string().lines().for_each(|line| sink.print(line));
+        }
         let compiled = self.shared.kernels.get(&kernel, self.optimize, &*self.shared.device)?;
         recycle(kernel);
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();

@@ -1,5 +1,6 @@
 //! Accesses: whether their bounds always hold, and what divides their addresses.
 
+use super::explain::Proof;
 use super::facts::{AccessFacts, ArgNumbers};
 use super::ranges::Walk;
 use super::residue::Residue;
@@ -20,13 +21,18 @@ impl<'a> Walk<'a> {
         self.next.access += 1;
         let (Some(access), Some(values)) = (inst.op.access(), inst.op.access_args()) else { return };
         let last = self.last_lane(inst);
-        let mut in_bounds = 0;
+        let (mut in_bounds, mut reasons) = (0, Vec::new());
         for (n, (&dim, pair)) in access.bounds.iter().zip(inst.args[values..].chunks_exact(2)).enumerate() {
             let last = if dim == access.lane_dim { last } else { 0 };
-            if n < 8 && self.is_below(pair[0], last, pair[1]) {
+            let proof = if n < 8 { self.proof(pair[0], last, pair[1]) } else { None };
+            if proof.is_some() {
                 in_bounds |= 1 << n;
             }
+            if self.explained.is_some() {
+                reasons.push(self.explain_bound(dim, pair, last, proof));
+            }
         }
+        self.explain_bounds(number, reasons);
         let align = self.alignment(inst);
         self.accesses[number] = AccessFacts { in_bounds, align };
     }
@@ -50,15 +56,19 @@ impl<'a> Walk<'a> {
         inst.op.access().and_then(|access| self.kernel.mem_elem(access.mem)).unwrap_or(Scalar::U8.ty())
     }
 
-    /// Whether `index + last < extent`.
-    fn is_below(&mut self, index: Value, last: i128, extent: Value) -> bool {
+    /// Why `index + last < extent`, if that is certain.
+    fn proof(&mut self, index: Value, last: i128, extent: Value) -> Option<Proof> {
         let holds = |walk: &Walk| walk.range(index).hi() + last < walk.range(extent).lo();
-        if holds(self) {
-            return true;
+        if !holds(self) {
+            self.sharpened(index, 3);
+            self.sharpened(extent, 3);
         }
-        self.sharpened(index, 3);
-        self.sharpened(extent, 3);
-        holds(self) || self.bounds_difference(index, extent, -1 - last)
+        if !holds(self) {
+            return self.bounds_difference(index, extent, -1 - last).then_some(Proof::Difference);
+        }
+        let [index, extent] =
+            [index, extent].map(|value| self.defined[value.0 as usize].unwrap_or(self.range(value)));
+        Some(if index.hi() + last < extent.lo() { Proof::Launch } else { Proof::Condition })
     }
 
     /// Alignments of more than this are of no use for an access: a power of two, at least the size of an element.

@@ -2,12 +2,13 @@
 //!
 //! [`facts`] is what backends for GPUs ask: with the numbers of a launch, which bounds always hold, which accesses are
 //! aligned, which indices fit 32 bits. It rests on [`ranges`], a walk over the kernel with a [`Range`] for each integer
-//! value: [`transfer`] is what operations do to ranges.
+//! value: [`transfer`] is what operations do to ranges. [`explain`](mod@explain) tells people what facts tell backends.
 
 mod accesses;
 mod condition;
 mod demand;
 mod difference;
+pub mod explain;
 pub mod facts;
 mod knowledge;
 pub mod range;
@@ -16,6 +17,7 @@ pub mod residue;
 mod rounds;
 pub mod transfer;
 
+pub use explain::{AccessExplanation, BoundExplanation, DecidedBranch, Doubt, Explanation, Proof, explain};
 pub use facts::{AccessFacts, ArgNumbers, Facts, LaunchNumbers, analyze};
 pub use range::Range;
 pub use ranges::Ranges;

@@ -14,6 +14,7 @@
 //! a budget bounds.
 
 use super::difference::Difference;
+use super::explain::BoundExplanation;
 use super::facts::{AccessFacts, ArgNumbers, LaunchNumbers, is_integer_division};
 use super::range::Range;
 use super::rounds::LoopState;
@@ -105,6 +106,8 @@ pub(super) struct Walk<'a> {
     divisors: Vec<bool>,
     /// By label, whether the step of a `For` is positive.
     pub(super) steps: Vec<bool>,
+    /// By number of the access, how its bounds are proved, where somebody asks; nothing for one that is not reached.
+    pub(super) explained: Option<Vec<Option<Vec<BoundExplanation>>>>,
 }
 
 /// How many accesses and integer divisions there are before a point.
@@ -115,7 +118,7 @@ pub(super) struct Numbering {
 }
 
 impl<'a> Walk<'a> {
-    fn new(kernel: &'a Kernel, numbers: &'a LaunchNumbers) -> Walk<'a> {
+    pub(super) fn new(kernel: &'a Kernel, numbers: &'a LaunchNumbers) -> Walk<'a> {
         let mut walk = Walk {
             kernel,
             numbers,
@@ -132,6 +135,7 @@ impl<'a> Walk<'a> {
             accesses: Vec::new(),
             divisors: Vec::new(),
             steps: vec![true; kernel.labels as usize],
+            explained: None,
         };
         walk.loops.resize_with(kernel.labels as usize, LoopState::default);
         let mut ops = 0;
