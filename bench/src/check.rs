@@ -31,6 +31,11 @@ pub(crate) fn whole(seed: u64, index: usize) -> f32 {
     ((bits(seed, index) >> 32) % 7) as f32 - 3.0
 }
 
+/// A number from 0 to below `end`.
+pub(crate) fn below(end: usize, seed: u64, index: usize) -> usize {
+    ((bits(seed, index) >> 32) % end as u64) as usize
+}
+
 /// How a right result was found right.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verified {
@@ -66,8 +71,11 @@ pub(crate) fn equal(found: f32, expected: f32) -> Result<Verified, String> {
 }
 
 /// Whether every element is what `expected` gives for its index.
-pub(crate) fn all_equal(found: &[f32], expected: impl Fn(usize) -> f32) -> Result<Verified, String> {
-    match found.iter().enumerate().find(|&(i, &x)| x != expected(i)) {
+pub(crate) fn all_equal<T: PartialEq + fmt::Display>(
+    found: &[T],
+    expected: impl Fn(usize) -> T,
+) -> Result<Verified, String> {
+    match found.iter().enumerate().find(|&(i, x)| *x != expected(i)) {
         None => Ok(Verified::Exact),
         Some((i, x)) => Err(format!("element {i} is {x} instead of {}", expected(i))),
     }

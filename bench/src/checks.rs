@@ -18,7 +18,8 @@ impl Checks {
     pub(crate) fn apply(self, launch: Launch<'_>) -> Launch<'_> {
         match self {
             Checks::On => launch,
-            // SAFETY: indices depend on sizes alone, and with these sizes the launch has had no access out of bounds.
+            // SAFETY: indices depend on sizes and on inputs alone, and with these the launch has had no access out of
+            // bounds.
             Checks::Off => unsafe { launch.unchecked() },
         }
     }

@@ -71,6 +71,8 @@ pub(crate) enum Benchmark {
     Add,
     /// Matrix products.
     Matmul,
+    /// Indices that come from memory, whose checks stay: a gather, a histogram, sparse rows.
+    Indirect,
     /// Launches of an empty kernel.
     Launch,
     /// A kernel's first launch: description, passes, compilation.
@@ -85,6 +87,7 @@ impl Benchmark {
             Benchmark::Dot => "dot",
             Benchmark::Add => "add",
             Benchmark::Matmul => "matmul",
+            Benchmark::Indirect => "indirect",
             Benchmark::Launch => "launch",
             Benchmark::FirstLaunch => "first-launch",
         }

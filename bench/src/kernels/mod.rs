@@ -3,4 +3,5 @@
 pub(crate) mod add;
 pub(crate) mod dot;
 pub(crate) mod empty;
+pub(crate) mod indirect;
 pub(crate) mod matmul;

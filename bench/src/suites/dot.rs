@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernels::dot;
 use crate::report::{Against, Record};
 use crate::settings::Benchmark;
-use crate::suites::{Case, Session};
+use crate::suites::{Case, PROVED, Session, against_unchecked};
 
 type Vector = DeviceTensor<f32, 1>;
 type Enqueue<'a> = &'a dyn Fn(&mut Vector, Checks) -> Result<()>;
@@ -57,6 +57,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
             records.push(record);
         }
     }
+    against_unchecked(&mut records, PROVED);
     records.extend(peers);
     session.report.add(&format!("dot product of {n} f32"), records);
     Ok(())

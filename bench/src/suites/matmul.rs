@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernels::matmul;
 use crate::report::{Against, Record};
 use crate::settings::Benchmark;
-use crate::suites::{Case, Session};
+use crate::suites::{Case, PROVED, Session, against_unchecked};
 
 type Matrix = DeviceTensor<f32, 2>;
 type Enqueue<'a> = &'a dyn Fn(&mut Matrix, Checks) -> Result<()>;
@@ -54,6 +54,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
             records.push(record);
         }
     }
+    against_unchecked(&mut records, PROVED);
     records.extend(peers);
     session.report.add(&format!("product of two matrices of {n} by {n} f32"), records);
     Ok(())

@@ -4,6 +4,7 @@ mod add;
 mod copy;
 mod dot;
 mod first_launch;
+mod indirect;
 mod launch;
 mod matmul;
 
@@ -17,7 +18,7 @@ use crate::check::Verified;
 use crate::checks::Checks;
 use crate::error::{Error, Result};
 use crate::peers::Peers;
-use crate::report::{Against, Record, Report};
+use crate::report::{Against, Ratio, Record, Report};
 use crate::settings::{Benchmark, Settings};
 use crate::timing::{Timing, measure};
 
@@ -55,6 +56,7 @@ impl Session {
             Benchmark::Dot => dot::run(self),
             Benchmark::Add => add::run(self),
             Benchmark::Matmul => matmul::run(self),
+            Benchmark::Indirect => indirect::run(self),
             Benchmark::Launch => launch::run(self),
             Benchmark::FirstLaunch => first_launch::run(self),
         };
@@ -87,6 +89,18 @@ impl Session {
         peers: &[Record],
     ) -> Option<Record> {
         self.told(self.try_time(case, checks, state, run, check, peers))
+    }
+
+    /// Times a kernel with checks, then without; what goes wrong with them is not run without.
+    fn time_both<S>(
+        &self,
+        case: &Case<'_>,
+        state: &mut S,
+        run: impl Fn(&mut S, Checks) -> Result<()>,
+        check: impl Fn(&S) -> Result<Result<Verified, String>>,
+    ) -> Vec<Record> {
+        let time = |checks| self.time(case, checks, state, |state| run(state, checks), &check, &[]);
+        [Checks::On, Checks::Off].into_iter().map_while(time).collect()
     }
 
     fn try_time<S>(
@@ -122,5 +136,19 @@ impl Session {
             record.ratios.iter_mut().for_each(|ratio| ratio.aim = None);
         }
         Ok(record)
+    }
+}
+
+/// The part of the speed without checks that is aimed at where the launch's numbers prove them all.
+const PROVED: f64 = 0.99;
+
+/// Adds the speed of each kernel with checks beside the same kernel without.
+fn against_unchecked(records: &mut [Record], aim: f64) {
+    let without: Vec<Record> = records.iter().filter(|r| r.by == Checks::Off.by()).cloned().collect();
+    for record in records.iter_mut().filter(|record| record.by == Checks::On.by()) {
+        if let Some(peer) = without.iter().find(|other| other.name == record.name) {
+            let ratio = peer.seconds_median / record.seconds_median;
+            record.ratios.push(Ratio { peer: peer.label(), ratio, aim: Some(aim) });
+        }
     }
 }

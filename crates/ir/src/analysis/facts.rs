@@ -95,7 +95,7 @@ pub fn analyze(kernel: &Kernel, numbers: &LaunchNumbers) -> Facts {
 /// assert_eq!(facts.block, None);
 /// # Ok::<(), tilewise_ir::ParseError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts {
     /// Threads of a block along each axis: then it is a constant.
     pub block: Option<[u32; 3]>,

@@ -40,7 +40,8 @@
 //!
 //! # What a launch decides
 //!
-//! [`decide`] makes constants of the conditions that the numbers of a launch decide, for a variant of the kernel.
+//! [`decide`] makes constants of the conditions that the numbers of a launch decide, for a variant of the kernel;
+//! [`proved`] takes the bounds out that they prove.
 //!
 //! # Lowerings
 //!
@@ -65,6 +66,7 @@ pub mod effects;
 pub mod licm;
 pub mod lower;
 pub mod promote;
+pub mod proved;
 pub mod rewrite;
 pub mod simplify;
 pub mod slots;

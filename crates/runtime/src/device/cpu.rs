@@ -8,14 +8,17 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Program};
-use tilewise_ir::{Kernel, Scalar};
+use tilewise_ir::analysis::{AccessFacts, Facts};
+use tilewise_ir::{Kernel, Scalar, pass};
 
+use crate::device::variants::Variants;
 use crate::device::{
     ArgValue, Device, DeviceInfo, DeviceLaunch, DeviceLimits, Event, Executable, Memory, PinnedMemory,
     Stream, host_memory,
 };
 use crate::error::{Error, LaunchError, Result};
 use crate::fault::{FaultReport, PendingFaults};
+use crate::launch::TensorValue;
 
 /// Bytes that go between host and device memory at a time: they stay in the first-level cache.
 const PIECE: usize = 16 * 1024;
@@ -84,11 +87,10 @@ impl Device for Cpu {
         false
     }
 
-    fn compile(&self, kernel: Kernel, _: bool) -> Result<Arc<dyn Executable>> {
-        let program = Program::compile(&kernel)?;
+    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
+        let matters: fn(Facts) -> Facts = if optimize { bounds } else { nothing };
         Ok(Arc::new(CpuExecutable {
-            kernel: kernel.name,
-            program,
+            variants: Variants::new(kernel, optimize, matters),
             cores: self.cores,
             faults: Arc::clone(&self.faults),
         }))
@@ -194,14 +196,44 @@ fn own(memory: &dyn Memory) -> &Buffer {
 /// A kernel for the interpreter.
 #[derive(Debug)]
 struct CpuExecutable {
-    kernel: String,
-    program: Program,
+    variants: Variants<Program>,
     cores: NonZeroUsize,
     faults: Arc<Mutex<PendingFaults>>,
 }
 
+impl CpuExecutable {
+    /// The program for a kernel, without the checks that are proved if it has been optimised.
+    fn program(&self, kernel: &Kernel, facts: &Facts) -> Result<Program> {
+        if !self.variants.optimize() {
+            return Ok(Program::compile(kernel)?);
+        }
+        let mut kernel = kernel.clone();
+        if pass::proved::run(&mut kernel, facts) {
+            pass::optimize(&mut kernel);
+        }
+        Ok(Program::compile(&kernel)?)
+    }
+}
+
+/// The facts that a program of the interpreter depends on: which bounds hold.
+fn bounds(facts: Facts) -> Facts {
+    let accesses = facts.accesses.into_iter().map(|access| AccessFacts { align: 0, ..access });
+    Facts { accesses: accesses.collect(), ..Facts::default() }
+}
+
+/// With the optimiser off, one program serves all launches.
+fn nothing(_: Facts) -> Facts {
+    Facts::default()
+}
+
+/// Memory of the host is aligned to its elements.
+fn address(tensor: &TensorValue) -> u64 {
+    tensor.offset * tensor.storage.scalar().size() as u64
+}
+
 impl Executable for CpuExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
+        let program = self.variants.get(launch, address, |kernel, facts| self.program(kernel, facts))?;
         let args: SmallVec<[Arg<'_>; 8]> = launch
             .args
             .iter()
@@ -222,14 +254,14 @@ impl Executable for CpuExecutable {
             ..Options::default()
         };
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
-        let outcome = match self.program.run(config, &args, options) {
+        let outcome = match program.run(config, &args, options) {
             Ok(outcome) => outcome,
             Err(tilewise_interp::LaunchError::OutOfMemory(error)) => return Err(error.into()),
             Err(error) => return Err(LaunchError::Cpu(error).into()),
         };
         if let Some(fault) = outcome.first_fault {
             let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.add(&self.kernel, fault, outcome.fault_count);
+            faults.add(&self.variants.kernel().name, fault, outcome.fault_count);
         }
         Ok(())
     }

@@ -13,13 +13,10 @@ mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod host_memory;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod numbers;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod reports;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod table;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod variants;
 #[cfg(feature = "wgpu")]
 mod wgpu;

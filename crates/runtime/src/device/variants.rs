@@ -28,6 +28,7 @@ const VARIANTS: usize = 16;
 pub(crate) struct Variants<V> {
     kernel: Kernel,
     optimize: bool,
+    matters: fn(Facts) -> Facts,
     tables: Mutex<Tables<V>>,
 }
 
@@ -45,14 +46,14 @@ type Decisions = Vec<Option<bool>>;
 
 impl<V> Variants<V> {
     /// None yet. `optimize` is whether the passes have run on the kernel, so that they may run again where a launch has
-    /// decided its conditions.
-    pub(crate) fn new(kernel: Kernel, optimize: bool) -> Variants<V> {
+    /// decided its conditions; `matters` keeps of facts what the device makes use of.
+    pub(crate) fn new(kernel: Kernel, optimize: bool, matters: fn(Facts) -> Facts) -> Variants<V> {
         let tables = Tables {
             by_numbers: Table::new(NUMBERS),
             by_decisions: Table::new(VARIANTS),
             by_facts: Table::new(VARIANTS),
         };
-        Variants { kernel, optimize, tables: Mutex::new(tables) }
+        Variants { kernel, optimize, matters, tables: Mutex::new(tables) }
     }
 
     /// The kernel, of which nothing is known.
@@ -60,20 +61,24 @@ impl<V> Variants<V> {
         &self.kernel
     }
 
-    /// Calls `enqueue` with the variant for a launch, compiled from a kernel and facts about it if there is none;
-    /// `address` gives that of a tensor's first element. Others who launch the same kernel wait meanwhile.
-    pub(crate) fn with(
+    /// Whether passes have run on the kernel.
+    pub(crate) fn optimize(&self) -> bool {
+        self.optimize
+    }
+
+    /// The variant for a launch, compiled from a kernel and facts about it if there is none; `address` gives that of a
+    /// tensor's first element. Others who launch the same kernel wait while it is compiled.
+    pub(crate) fn get(
         &self,
         launch: &DeviceLaunch<'_>,
         address: fn(&TensorValue) -> u64,
         compile: impl FnOnce(&Kernel, &Facts) -> Result<V>,
-        enqueue: impl FnOnce(&V) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Arc<V>> {
         let numbers = Numbers::new(launch, address);
         let hash = numbers.hash();
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(variant) = tables.by_numbers.get(hash, |known| numbers.are(known)) {
-            return enqueue(variant);
+            return Ok(Arc::clone(variant));
         }
         let numbers = numbers.to_launch_numbers();
         let mut facts = analysis::analyze(&self.kernel, &numbers);
@@ -84,6 +89,7 @@ impl<V> Variants<V> {
             facts = analysis::analyze(&kernel, &numbers);
             decided = Some(kernel);
         }
+        let facts = (self.matters)(facts);
         let facts_hash = hash_of(&(&decisions, &facts));
         let is_known = |known: &(Decisions, Facts)| known.0 == decisions && known.1 == facts;
         let variant = match tables.by_facts.get(facts_hash, is_known) {
@@ -95,7 +101,7 @@ impl<V> Variants<V> {
             }
         };
         tables.by_numbers.insert(hash, numbers, Arc::clone(&variant));
-        enqueue(&variant)
+        Ok(variant)
     }
 }
 

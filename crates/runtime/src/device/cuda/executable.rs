@@ -26,7 +26,10 @@ pub(super) struct CudaExecutable {
 
 impl CudaExecutable {
     pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimize: bool) -> CudaExecutable {
-        CudaExecutable { shared: Arc::clone(shared), variants: Variants::new(kernel, optimize) }
+        CudaExecutable {
+            shared: Arc::clone(shared),
+            variants: Variants::new(kernel, optimize, |facts| facts),
+        }
     }
 
     fn enqueue(&self, launch: &DeviceLaunch<'_>, variant: &Variant) -> Result<()> {
@@ -95,7 +98,7 @@ impl Executable for CudaExecutable {
             let bound = self.shared.context.bind()?;
             self.shared.assembler.compile(bound, kernel, facts)
         };
-        self.variants.with(launch, address, compile, |variant| self.enqueue(launch, variant))
+        self.enqueue(launch, &*self.variants.get(launch, address, compile)?)
     }
 }
 

@@ -39,7 +39,10 @@ struct Bound<'a> {
 
 impl WgpuExecutable {
     pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimize: bool) -> WgpuExecutable {
-        WgpuExecutable { shared: Arc::clone(shared), variants: Variants::new(kernel, optimize) }
+        WgpuExecutable {
+            shared: Arc::clone(shared),
+            variants: Variants::new(kernel, optimize, |facts| facts),
+        }
     }
 
     /// What is bound for a tensor.
@@ -173,7 +176,7 @@ impl Executable for WgpuExecutable {
         // Lines go to code of the user, so no lock is held.
         self.shared.read_reports_if_many()?;
         let compile = |kernel: &Kernel, facts: &Facts| shader::compile(&self.shared.gpu, kernel, facts);
-        self.variants.with(launch, address, compile, |variant| self.enqueue(launch, variant))
+        self.enqueue(launch, &*self.variants.get(launch, address, compile)?)
     }
 }
 
