@@ -8,7 +8,6 @@
 //! These need parts that are not built yet:
 //!
 //! - the checker: races in shared and global memory, reads of memory that nobody wrote, the content of its reports;
-//! - warp shuffles, votes and block-wide collectives;
 //! - swizzled layouts, and memory seen as another element type;
 //! - shared memory whose size the launch chooses, a library matmul, a disk cache;
 //! - what only a GPU can refuse or get wrong: features of an adapter, driver limits.
