@@ -17,8 +17,8 @@ const DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
 /// Runs the step.
 pub(crate) fn run() -> Result<(), String> {
     let has_driver =
-        |folder: &&str| Path::new(folder).read_dir().is_ok_and(|mut files| files.next().is_some());
-    if DRIVERS.iter().find(has_driver).is_none()
+        |folder: &str| Path::new(folder).read_dir().is_ok_and(|mut files| files.next().is_some());
+    if !DRIVERS.into_iter().any(has_driver)
         && let Err(why) = install()
     {
         eprintln!("no driver for Vulkan, and {}: {why}; its tests are skipped", PACKAGES.join(", "));

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use tilewise_ir::{AtomicOp, Axis, Builtin, Format, MemRef, Ordering, Scalar, Span, Type};
+use tilewise_ir::{AtomicOp, Axis, BinaryOp, Builtin, Format, MemRef, Ordering, Scalar, Shuffle, Span, Type};
 
 use crate::column::Reg;
 use crate::vector::Compute;
@@ -22,6 +22,8 @@ pub(crate) struct Code {
     pub(crate) body: Vec<Instr>,
     /// Memory operations, by number.
     pub(crate) accesses: Vec<Access>,
+    /// Operations of warps, by number.
+    pub(crate) warps: Vec<Warp>,
     /// Lines and messages, by number.
     pub(crate) prints: Vec<Print>,
     /// Loops, by number.
@@ -34,6 +36,8 @@ pub(crate) struct Code {
     pub(crate) constants: Vec<(Reg, bool, u64)>,
     /// Registers that hold the index of the thread along an axis; wide.
     pub(crate) thread_idx: [Option<Reg>; 3],
+    /// Register that holds the lane of the thread in its warp; narrow.
+    pub(crate) lane_id: Option<Reg>,
     /// How many results of [`Instr::Check`] there are.
     pub(crate) flags: usize,
     /// How many results of [`Instr::Classify`] there are.
@@ -89,6 +93,8 @@ pub(crate) enum Instr {
     CheckStep { step: Reg, scalar: Scalar, target: u32, span: Span },
     /// Waits for all threads of the block.
     Barrier(Span),
+    /// Waits for the other lanes of the warp, and takes part in what they do together.
+    Warp(u32),
     /// The threads end.
     Return,
     /// Prints a line.
@@ -158,6 +164,34 @@ pub(crate) enum AccessOp {
     Rmw { op: AtomicOp, dst: Reg, value: Reg, ordering: Ordering },
     /// Exchanges if the element is as expected; the element before goes to a register.
     Cas { dst: Reg, expected: Reg, desired: Reg, ordering: Ordering },
+}
+
+/// An operation of a warp.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Warp {
+    /// What is done.
+    pub(crate) op: WarpOp,
+    /// What each lane gives: a value, a condition, or the mask of a barrier.
+    pub(crate) value: Reg,
+    /// The type of the value.
+    pub(crate) scalar: Scalar,
+    /// Position in the user's source.
+    pub(crate) span: Span,
+}
+
+/// What the lanes of a warp do together, with its registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WarpOp {
+    /// Each lane reads the value of another, which follows from a number.
+    Shuffle { shuffle: Shuffle, number: Reg, dst: Reg },
+    /// The conditions as bits.
+    Ballot { dst: Reg },
+    /// All values combined.
+    Reduce { op: BinaryOp, dst: Reg },
+    /// The values up to each lane combined.
+    Scan { op: BinaryOp, dst: Reg },
+    /// They wait for those in the mask.
+    Barrier,
 }
 
 /// Where an access finds its memory.

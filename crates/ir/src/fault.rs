@@ -89,12 +89,25 @@ pub enum FaultKind {
         /// How many threads of the block have ended.
         ended: u32,
     },
+    /// Lanes of a warp wait at a warp operation or a barrier of the warp, and others that have to be there wait elsewhere, or
+    /// have gone past it to the end of the kernel.
+    WarpDivergence {
+        /// Which lanes of the warp wait where, in the order of the source; at least one entry.
+        waiting: Vec<Waiting>,
+        /// How many lanes of the warp have ended.
+        ended: u32,
+    },
+    /// A shuffle from a lane that does not exist or has returned.
+    AbsentLane {
+        /// The lane.
+        lane: u32,
+    },
     /// Threads wait for something in a loop, nothing that they look at changes any more, and nobody is left who could
     /// change it.
     NoProgress {
         /// Who spins in which loop; at least one entry.
         spinning: Vec<Waiting>,
-        /// Who waits at a barrier meanwhile.
+        /// Who waits at a barrier or an operation of a warp meanwhile.
         at_barrier: Vec<Waiting>,
     },
 }
@@ -133,8 +146,15 @@ impl fmt::Display for Fault {
         }
         write!(f, "{} (block {}, ", self.kind, Triple(self.block))?;
         match self.kind {
-            FaultKind::BarrierDivergence { .. } | FaultKind::NoProgress { .. } => write!(f, "first ")?,
-            _ => {}
+            FaultKind::BarrierDivergence { .. }
+            | FaultKind::WarpDivergence { .. }
+            | FaultKind::NoProgress { .. } => write!(f, "first ")?,
+            FaultKind::OutOfBounds { .. }
+            | FaultKind::OutsideMemory { .. }
+            | FaultKind::DivisionByZero
+            | FaultKind::Assertion { .. }
+            | FaultKind::RangeStep { .. }
+            | FaultKind::AbsentLane { .. } => {}
         }
         write!(f, "thread {})", Triple(self.thread))
     }
@@ -174,6 +194,21 @@ impl fmt::Display for FaultKind {
                 }
                 Ok(())
             }
+            FaultKind::WarpDivergence { waiting, ended } => {
+                f.write_str(
+                    "an operation of a warp is not reached by all of its lanes that have to be there: ",
+                )?;
+                list(f, waiting, "waits", "wait")?;
+                if *ended > 0 {
+                    write!(f, "; {ended} ended before")?;
+                }
+                Ok(())
+            }
+            FaultKind::AbsentLane { lane } => write!(
+                f,
+                "a shuffle from lane {lane}, which does not exist in this warp or has returned; the lane's own value is \
+                 used"
+            ),
             FaultKind::NoProgress { spinning, at_barrier } => {
                 f.write_str("a loop makes no progress: nothing that it looks at changes any more: ")?;
                 list(f, spinning, "spins", "spin")?;
@@ -282,6 +317,21 @@ mod tests {
             "threads of one block wait at different barriers and none can go on: threads (0, 0, 0), (1, 0, 0), \
              (2, 0, 0), (3, 0, 0) and 2 more wait at k.rs:3:5; thread (6, 0, 0) waits at k.rs:5:5; 1 ended before \
              (block (0, 1, 0), first thread (2, 0, 0))"
+        );
+    }
+
+    #[test]
+    fn operations_of_a_warp() {
+        let waiting = vec![Waiting { location: location(3), count: 1, threads: vec![[2, 0, 0]] }];
+        assert_eq!(
+            fault(FaultKind::WarpDivergence { waiting, ended: 31 }),
+            "an operation of a warp is not reached by all of its lanes that have to be there: thread (2, 0, 0) waits at \
+             k.rs:3:5; 31 ended before (block (0, 1, 0), first thread (2, 0, 0))"
+        );
+        assert_eq!(
+            fault(FaultKind::AbsentLane { lane: 16 }),
+            "a shuffle from lane 16, which does not exist in this warp or has returned; the lane's own value is used \
+             (block (0, 1, 0), thread (2, 0, 0))"
         );
     }
 

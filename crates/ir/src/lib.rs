@@ -23,7 +23,7 @@ pub use fault::{AccessKind, Fault, FaultKind, Waiting};
 pub use kernel::{Alloc, AllocId, Block, Inst, Kernel, MemRef, Param, ParamId, ParamKind, Space, Value};
 pub use op::{
     Access, Align, AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Effect, Format, FormatSpec, Label, Op,
-    Ordering, Piece, Scope, Style, UnaryOp,
+    Ordering, Piece, Scope, Shuffle, Style, UnaryOp, WARP_SIZE,
 };
 pub use site::{Report, Site, SiteKind};
 pub use span::{Location, Span, SpanTable};

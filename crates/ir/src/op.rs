@@ -7,6 +7,13 @@
 //! **Faults.** Some operations can go wrong at run time: an access outside its bounds, a division by zero, a failed
 //! assertion, a range with a step of zero. The first fault of a launch is recorded (what, where, which thread), the
 //! operation has the harmless result that is named at it, and the thread goes on.
+//!
+//! **Warps.** The threads of a block, numbered x fastest, then y, then z, are cut into warps of [`WARP_SIZE`]; the last
+//! warp may have fewer. A thread's place in its warp is its lane (not to be taken for a lane of a vector). A *warp
+//! operation* waits until all lanes of the warp are at this very operation, but for those that have returned early; these
+//! take part in it. Lanes that wait elsewhere, or have ended at the end of the kernel, are a fault. Threads of a warp are
+//! not in step between warp operations, and only [`Op::WarpBarrier`] orders memory. A warp may come to a warp operation
+//! without the other warps of its block.
 
 use crate::kernel::MemRef;
 use crate::types::{Const, Scalar};
@@ -17,6 +24,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u32);
 
+/// Threads of a warp.
+pub const WARP_SIZE: u32 = 32;
+
 /// What an operation does. Operands and results are in [`Inst`](crate::kernel::Inst).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -25,6 +35,8 @@ pub enum Op {
     Const(Const),
     /// A number of the launch or of the thread. `() -> index`
     Builtin(Builtin, Axis),
+    /// The thread's place in its warp, below [`WARP_SIZE`]. `() -> u32`
+    LaneId,
     /// The value of a scalar parameter. `() -> scalar`
     Scalar(crate::kernel::ParamId),
     /// The extent of a dimension of a tensor parameter, in elements. `() -> index`
@@ -84,6 +96,30 @@ pub enum Op {
     /// it is seen after it. Threads that wait elsewhere, or have ended at the end of the kernel, are a fault. `() -> ()`
     Barrier,
 
+    // ---- threads of a warp ----
+    /// A warp operation: what another lane of the warp gives for `value`; which one, [`Shuffle`] says. Where the source is
+    /// past the edge of the warp, the lane's own value. Where it is a lane that does not exist, because the last warp of
+    /// the block has fewer, or that has returned, too, and that is a fault. `(value: one lane, number: u32) -> type of the
+    /// value`
+    Shuffle(Shuffle),
+    /// A warp operation: bit `n` says whether lane `n` takes part and gives true. `(condition: bool) -> u32`
+    Ballot,
+    /// A warp operation: the values of all lanes that take part, combined; the same in each of them. If all 32 do, each
+    /// lane combines what it has with what lane `n ^ 16` has, then `n ^ 8`, `n ^ 4`, `n ^ 2` and `n ^ 1`; else from the
+    /// lowest lane to the highest. The operation is one for which [`reduction_exists`](crate::verify::reduction_exists)
+    /// holds. `(value: one lane) -> same type`
+    WarpReduce(BinaryOp),
+    /// A warp operation: the values of the lanes up to this one that take part, its own included, combined. If those that
+    /// take part are the lowest of the warp, lane `n` combines what lane `n - 1` has with what it has itself, then `n - 2`,
+    /// `n - 4`, `n - 8` and `n - 16`, as far as there is such a lane; else from the lowest lane to the highest. Operations
+    /// are those of [`Op::WarpReduce`]. `(value: one lane) -> same type`
+    WarpScan(BinaryOp),
+    /// A barrier for the lanes of the warp whose bit in `mask` is set: waits until all of them that have not returned early
+    /// are at this very barrier, with the same mask; memory written before it is seen after it. A lane that is not in its
+    /// own mask, and lanes of the mask that wait elsewhere or have ended at the end of the kernel, are a fault.
+    /// `(mask: u32) -> ()`
+    WarpBarrier,
+
     // ---- effects ----
     /// Prints a line. `(arguments of the format...) -> ()`
     Print(Arc<Format>),
@@ -134,6 +170,40 @@ pub enum Axis {
     Y,
     /// The slowest.
     Z,
+}
+
+/// Which lane of the warp an [`Op::Shuffle`] reads, from its operand `number`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shuffle {
+    /// Lane `number`, modulo the size of the warp.
+    Idx,
+    /// The lane `number` below this one; past the edge if there are not so many below.
+    Up,
+    /// The lane `number` above this one; past the edge if that is above the last lane of a whole warp.
+    Down,
+    /// The lane whose number is this one's with the lowest five bits of `number` flipped.
+    Xor,
+}
+
+impl Shuffle {
+    /// The lane that `lane` reads; `None` past the edge of the warp.
+    ///
+    /// ```
+    /// use tilewise_ir::Shuffle;
+    ///
+    /// assert_eq!(Shuffle::Down.source(20, 5), Some(25));
+    /// assert_eq!(Shuffle::Down.source(20, 12), None);
+    /// assert_eq!(Shuffle::Xor.source(20, 1), Some(21));
+    /// ```
+    pub fn source(self, lane: u32, number: u32) -> Option<u32> {
+        let source = match self {
+            Shuffle::Idx => Some(number % WARP_SIZE),
+            Shuffle::Up => lane.checked_sub(number),
+            Shuffle::Down => lane.checked_add(number),
+            Shuffle::Xor => Some(lane ^ number % WARP_SIZE),
+        };
+        source.filter(|&source| source < WARP_SIZE)
+    }
 }
 
 /// Operations of one operand. Integers wrap.
@@ -405,7 +475,7 @@ pub enum Effect {
     Read,
     /// Writes memory, or reads and writes it.
     Write,
-    /// Orders memory between threads.
+    /// Orders memory between threads, or waits for other threads: it stays where it is, among accesses to memory too.
     Sync,
     /// Output or the end of the thread.
     Output,
@@ -422,6 +492,7 @@ impl Op {
         match self {
             Op::Const(_)
             | Op::Builtin(..)
+            | Op::LaneId
             | Op::Scalar(_)
             | Op::Extent(..)
             | Op::Stride(..)
@@ -442,11 +513,22 @@ impl Op {
             | Op::AtomicStore(..)
             | Op::AtomicRmw(..)
             | Op::AtomicCas(..) => Effect::Write,
-            Op::Fence(..) | Op::Barrier => Effect::Sync,
+            Op::Fence(..)
+            | Op::Barrier
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_)
+            | Op::WarpBarrier => Effect::Sync,
             Op::Print(_) | Op::Assert(_) => Effect::Output,
             Op::If | Op::Loop(_) | Op::For(_) => Effect::Structure,
             Op::Yield | Op::Break(_) | Op::Continue(_) | Op::Return => Effect::Terminator,
         }
+    }
+
+    /// Whether it waits for other lanes of its warp: [a warp operation](self) or [`Op::WarpBarrier`].
+    pub fn is_warp_operation(&self) -> bool {
+        matches!(self, Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier)
     }
 
     /// Whether it ends a block.

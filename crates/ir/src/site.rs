@@ -40,6 +40,8 @@ pub enum SiteKind {
     DivisionByZero,
     /// A range whose step is not positive: the step, of this type.
     RangeStep(Type),
+    /// A shuffle from a lane that is not there: the lane.
+    AbsentLane,
     /// A failed assertion: the lanes of its arguments, as far as there is room.
     Assertion(Arc<Format>, Vec<Type>),
     /// A line: the lanes of its arguments.
@@ -62,6 +64,7 @@ impl Site {
             SiteKind::RangeStep(ty) => FaultKind::RangeStep {
                 step: Const::from_bits(ty.scalar, value(0)).as_int().unwrap_or_default(),
             },
+            SiteKind::AbsentLane => FaultKind::AbsentLane { lane: value(0) as u32 },
             SiteKind::Assertion(..) | SiteKind::Line(..) => {
                 FaultKind::Assertion { message: self.line(values) }
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tilewise_ir::text::{self, ParseErrorKind};
 use tilewise_ir::{
     AtomicOp, Axis, BinaryOp, Block, Builder, Builtin, CompareOp, Const, Inst, Kernel, Op, Ordering, Scalar,
-    Scope, Span, UnaryOp, Value,
+    Scope, Shuffle, Span, UnaryOp, Value,
 };
 
 /// The cases, by file name: text that prints as it stands.
@@ -94,8 +94,11 @@ fn the_case_of_every_op_has_every_op() {
     for op in AtomicOp::ALL {
         assert!(has(&format!("atomic_{op}")), "{op}");
     }
+    for op in Shuffle::ALL {
+        assert!(has(&format!("shuffle_{op}")), "{op}");
+    }
     // One number for each variant of `Op`; a new one does not compile until it has its own.
-    let mut seen = [false; 32];
+    let mut seen = [false; 38];
     kernel.body.visit(&mut |inst| {
         seen[match inst.op {
             Op::Const(_) => 0,
@@ -130,9 +133,15 @@ fn the_case_of_every_op_has_every_op() {
             Op::Break(_) => 29,
             Op::Continue(_) => 30,
             Op::Return => 31,
+            Op::LaneId => 32,
+            Op::Shuffle(_) => 33,
+            Op::Ballot => 34,
+            Op::WarpReduce(_) => 35,
+            Op::WarpScan(_) => 36,
+            Op::WarpBarrier => 37,
         }] = true;
     });
-    assert_eq!(seen, [true; 32]);
+    assert_eq!(seen, [true; 38]);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Capabilities {
             Feature::Int64Atomics => self.int64_atomics,
             Feature::MemoryBarriers => self.memory_barriers,
             Feature::NativeFunctions => self.native_functions,
-            Feature::Float64Functions => false,
+            Feature::Float64Functions | Feature::WarpOperations => false,
         }
     }
 
@@ -138,17 +138,21 @@ pub enum Feature {
     /// Exponentials, logarithms and the like of `f64`: no device has them, and a kernel is to be lowered by
     /// [`math`](tilewise_ir::pass::lower::math).
     Float64Functions,
+    /// Operations among the 32 threads of a warp. The subgroups of a device have a size of its own, which it may choose for
+    /// each kernel, and no module can demand one.
+    WarpOperations,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 6] = [
+    pub const ALL: [Feature; 7] = [
         Feature::Int64,
         Feature::Float64,
         Feature::Int64Atomics,
         Feature::MemoryBarriers,
         Feature::NativeFunctions,
         Feature::Float64Functions,
+        Feature::WarpOperations,
     ];
 }
 
@@ -161,6 +165,7 @@ impl fmt::Display for Feature {
             Feature::MemoryBarriers => "memory barriers in divergent control flow",
             Feature::NativeFunctions => "native functions",
             Feature::Float64Functions => "functions of `f64`",
+            Feature::WarpOperations => "warps of 32 threads",
         })
     }
 }
@@ -194,6 +199,9 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::AtomicRmw(_, _, _, order)
         | Op::AtomicCas(_, _, order) => [by_type, atomic, ordered(*order)],
         Op::Fence(_, order) => [ordered(*order), None, None],
+        Op::LaneId | Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier => {
+            [Some(Feature::WarpOperations), None, None]
+        }
         Op::Const(_)
         | Op::Builtin(..)
         | Op::Scalar(_)

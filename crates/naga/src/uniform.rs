@@ -158,7 +158,7 @@ impl Uniform {
     fn result_varies(&self, kernel: &Kernel, jumps: &Jumps<'_>, inst: &Inst, n: usize) -> bool {
         let passed_over = || self.early && !self.is_common(inst);
         match &inst.op {
-            Op::Builtin(Builtin::ThreadIdx, _) => true,
+            Op::Builtin(Builtin::ThreadIdx, _) | Op::LaneId => true,
             Op::If => {
                 self.varies(inst.args[0])
                     || passed_over()

@@ -100,3 +100,17 @@ fn limits() {
         Reason::Limit { what: "bytes of shared memory of a block", amount: 20_000, limit: 16 << 10 }
     );
 }
+
+#[test]
+fn operations_of_warps() {
+    let body = "%0 = const bool true\n%1 = ballot %0";
+    let (reason, message) = refused(body, &Capabilities::ALL);
+    assert_eq!(
+        reason,
+        Reason::Lacks { what: "`ballot` of bool".to_owned(), feature: Feature::WarpOperations }
+    );
+    assert_eq!(
+        message,
+        "kernel `k`: `ballot` of bool needs warps of 32 threads, which the device does not have"
+    );
+}

@@ -647,7 +647,13 @@ pub fn comptime<I: IntoIterator>(values: I) -> I {
 /// `return` in a kernel: the thread ends.
 #[track_caller]
 pub fn exit_thread() {
-    recorder::emit_void(Location::caller(), Op::Return, []);
+    let location = Location::caller();
+    recorder::emit_void(location, Op::Return, []);
+    recorder::with(location, |r| {
+        if r.conditional > 0 {
+            r.ended.get_or_insert(location);
+        }
+    });
 }
 
 /// How deep calls of `#[device]` functions may nest: they are described in place, so recursion must end while

@@ -21,6 +21,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod block;
 pub mod builtin;
 pub mod cast;
 pub mod compare;
@@ -35,6 +36,7 @@ pub mod staged;
 pub mod tensor;
 pub mod val;
 pub mod variable;
+pub mod warp;
 
 pub use builtin::{Dim3, Ordering, Scope, barrier, block_dim, block_idx, fence, grid_dim, thread_idx};
 pub use control::comptime;
@@ -48,3 +50,4 @@ pub use tensor::memory::{AddressSpace, stack_allocation};
 pub use tensor::{Immut, LayoutTensor, Mut, TileTensor};
 pub use val::Val;
 pub use variable::Var;
+pub use warp::{WARP_SIZE, lane_id, syncwarp};

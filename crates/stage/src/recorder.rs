@@ -49,6 +49,8 @@ pub(crate) struct Recorder {
     pub(crate) device_depth: u32,
     /// How many branches and loops of the device enclose what is being described: 0 if every thread gets there.
     pub(crate) conditional: u32,
+    /// Where threads may have returned first, in one of these.
+    pub(crate) ended: Option<&'static Location<'static>>,
     /// Indices whose lanes count up by one, and their first lanes.
     pub(crate) ramps: Vec<(Raw, Raw)>,
     /// The position that operations get now.
@@ -97,6 +99,7 @@ impl Recorder {
                 pending_name: None,
                 device_depth: 0,
                 conditional: 0,
+                ended: None,
                 ramps: Vec::new(),
                 location: None,
                 session: 0,
@@ -107,6 +110,7 @@ impl Recorder {
         recorder.pending_name = None;
         recorder.device_depth = 0;
         recorder.conditional = 0;
+        recorder.ended = None;
         recorder.ramps.clear();
         recorder.location = None;
         recorder.session = SESSIONS.fetch_add(1, Ordering::Relaxed);

@@ -41,8 +41,8 @@ pub mod prelude {
     pub use tilewise_runtime::*;
     pub use tilewise_stage::{
         AddressSpace, Atomic, AtomicCell, Bits, Element, Float, Immut, Int, LayoutTensor, Mut, Num, Ordering,
-        Scope, Signed, TileTensor, Val, barrier, block_idx, comptime, fence, max, min, select,
-        stack_allocation, thread_idx, vectorize,
+        Scope, Signed, TileTensor, Val, WARP_SIZE, barrier, block, block_idx, comptime, fence, lane_id, max,
+        min, select, stack_allocation, syncwarp, thread_idx, vectorize, warp,
     };
 }
 

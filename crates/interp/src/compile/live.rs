@@ -77,7 +77,8 @@ impl Live {
                     }
                     work.extend(&inst.results);
                 }
-                Effect::Output | Effect::Sync => work.extend(&inst.args),
+                Effect::Output => work.extend(&inst.args),
+                Effect::Sync => work.extend(inst.args.iter().chain(&inst.results)),
                 Effect::Structure => match inst.op {
                     Op::If => work.push(inst.args[0]),
                     Op::For(_) => {

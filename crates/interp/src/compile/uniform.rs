@@ -132,7 +132,7 @@ impl<'a, 'k> Uniform<'a, 'k> {
         let inst = index.inst(position);
         match &inst.op {
             Op::Const(_) | Op::Scalar(_) | Op::Extent(..) | Op::Stride(..) => Uniformity::Block,
-            Op::Builtin(Builtin::ThreadIdx, _) => Uniformity::Varying,
+            Op::Builtin(Builtin::ThreadIdx, _) | Op::LaneId => Uniformity::Varying,
             Op::Builtin(..) => Uniformity::Block,
             Op::Binary(BinaryOp::Div | BinaryOp::Rem) if may_fault(index, inst.args[1]) => {
                 self.join(&inst.args).max(self.step)
@@ -174,6 +174,11 @@ impl<'a, 'k> Uniform<'a, 'k> {
             | Op::AtomicStore(..)
             | Op::Fence(..)
             | Op::Barrier
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_)
+            | Op::WarpBarrier
             | Op::Print(_)
             | Op::Assert(_)
             | Op::Yield

@@ -4,7 +4,8 @@
 //! them go ahead; if they are of another block, that block has to be run meanwhile. All other loops end, or do not, by
 //! themselves.
 //!
-//! A barrier that only some threads come to has the same effect: they stay behind, and the others go ahead.
+//! A barrier or an operation of a warp that only some threads come to has the same effect: they stay behind, and the
+//! others go ahead.
 
 use tilewise_ir::{MemRef, Op, ParamKind, Space, Value};
 
@@ -99,6 +100,7 @@ impl Taint<'_, '_> {
             }
             Op::Const(_)
             | Op::Builtin(..)
+            | Op::LaneId
             | Op::Scalar(_)
             | Op::Extent(..)
             | Op::Stride(..)
@@ -111,12 +113,16 @@ impl Taint<'_, '_> {
             | Op::Bitcast(_)
             | Op::Splat(_)
             | Op::Pack
-            | Op::Extract(_) => {
+            | Op::Extract(_)
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_) => {
                 if any {
                     inst.results.iter().for_each(|&v| self.add(v));
                 }
             }
-            Op::Fence(..) | Op::Barrier | Op::Print(_) | Op::Assert(_) | Op::Yield => {}
+            Op::Fence(..) | Op::Barrier | Op::WarpBarrier | Op::Print(_) | Op::Assert(_) | Op::Yield => {}
         }
     }
 
@@ -182,7 +188,9 @@ impl Taint<'_, '_> {
 /// or some are held at a barrier, where not all threads of the block are together.
 pub(super) fn may_go_ahead(index: &Index<'_>, uniform: &Uniform<'_, '_>, waits: &[bool]) -> bool {
     index.nodes.iter().enumerate().any(|(position, node)| match node.inst.op {
-        Op::Barrier => !uniform.is_converged(position),
+        Op::Barrier | Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier => {
+            !uniform.is_converged(position)
+        }
         _ => waits[position] && (uniform.diverges(position) || !uniform.is_converged(position)),
     })
 }

@@ -12,8 +12,9 @@ mod memory;
 mod progress;
 mod step;
 mod threads;
+mod warp;
 
-use tilewise_ir::{Fault, FaultKind, Kernel, Space, Span, Waiting};
+use tilewise_ir::{Fault, FaultKind, Kernel, Space, Span, WARP_SIZE, Waiting};
 
 use crate::buffer::OutOfMemory;
 use crate::code::{Code, Input, Instr};
@@ -92,10 +93,12 @@ pub(crate) struct Machine<'a> {
     others: Vec<Group>,
     /// Groups at barriers; their next instruction is the one after.
     at_barrier: Vec<Group>,
+    /// Groups that wait for other lanes of their warps; their next instruction is the operation of the warp.
+    at_warp: Vec<Group>,
     /// Lanes of no thread, or of one that has ended.
     idle: Threads,
     /// Threads that have ended at the end of the kernel, past all its barriers; not those that returned before.
-    passed: u32,
+    passed: Threads,
 
     progress: Progress,
     /// Operations that changed memory that other blocks can see.
@@ -188,8 +191,9 @@ impl<'a> Machine<'a> {
             active: Active::default(),
             others: Vec::new(),
             at_barrier: Vec::new(),
+            at_warp: Vec::new(),
             idle: Threads::default(),
-            passed: 0,
+            passed: Threads::default(),
             progress: Progress::default(),
             changes: 0,
             told: 0,
@@ -208,6 +212,10 @@ impl<'a> Machine<'a> {
                     *to = [thread % x, thread / x % y, thread / x / y][axis] as u64;
                 }
             }
+        }
+        if let Some(reg) = code.lane_id {
+            let lane = |lane| (lane % WARP_SIZE as usize) as u32;
+            machine.registers.narrow[reg.index()].fill(Chunk(std::array::from_fn(lane)));
         }
         for instr in &code.launch {
             machine.uniform(instr);
@@ -236,11 +244,12 @@ impl<'a> Machine<'a> {
         let all = Threads::first(self.launch.threads);
         self.idle = Threads::first(self.launch.chunks * CHUNK);
         self.idle.remove(&all);
-        self.passed = 0;
+        self.passed = Threads::default();
         self.activate(all);
         (self.pc, self.limit, self.turn, self.spins) = (0, u32::MAX, 0, 0);
         self.others.clear();
         self.at_barrier.clear();
+        self.at_warp.clear();
         self.progress = Progress::new(self.launch.code.waits);
         (self.changes, self.told) = (0, 0);
         self.faults = Faults::default();
@@ -381,20 +390,25 @@ impl<'a> Machine<'a> {
         true
     }
 
-    /// All threads that have not ended are at barriers. Lets them go on if it is the same one and none has gone past it;
+    /// All threads that have not ended are at barriers or wait for lanes of their warps. Lets them go on if it is the same one and none has gone past it;
     /// gives whether any do.
     fn meet_at_barrier(&mut self) -> bool {
+        if !self.at_warp.is_empty() {
+            self.give_up_warp();
+            return false;
+        }
         match self.at_barrier.len() {
             0 => false,
             // A thread that went past the barrier to the end of the kernel should have been there; one that returned
             // before it need not.
-            1 if self.passed == 0 => {
+            1 if self.passed.is_empty() => {
                 self.others.extend(self.at_barrier.pop().map(|group| Group { turn: 0, ..group }));
                 true
             }
             _ => {
                 self.at_barrier.sort_by_key(|group| group.pc);
-                let waiting: Vec<Waiting> = self.waiting_at_barriers();
+                let waiting: Vec<Waiting> =
+                    self.at_barrier.iter().map(|group| self.waiting_at_barrier(group)).collect();
                 let live: u32 = waiting.iter().map(|group| group.count).sum();
                 let first = self.at_barrier.iter().filter_map(|group| group.threads.iter().next()).min();
                 let ended = self.launch.threads as u32 - live;
@@ -415,8 +429,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn waiting_at_barriers(&self) -> Vec<Waiting> {
-        self.at_barrier.iter().map(|group| self.waiting(self.barrier_span(group), &group.threads)).collect()
+    fn waiting_at_barrier(&self, group: &Group) -> Waiting {
+        self.waiting(self.barrier_span(group), &group.threads)
     }
 
     fn waiting(&self, span: Span, threads: &Threads) -> Waiting {
@@ -447,7 +461,9 @@ impl<'a> Machine<'a> {
         let span = |group: &Group| loops.get(group.number as usize).map_or(Span::NONE, |l| l.span);
         let spinning: Vec<Waiting> =
             groups.iter().map(|group| self.waiting(span(group), &group.threads)).collect();
-        let at_barrier = self.waiting_at_barriers();
+        let at_barrier = self.at_barrier.iter().map(|group| self.waiting_at_barrier(group));
+        let at_warp = self.at_warp.iter().map(|group| self.waiting(self.warp_span(group), &group.threads));
+        let at_barrier = at_barrier.chain(at_warp).collect();
         let first = groups.iter().filter_map(|group| group.threads.iter().next()).min().unwrap_or(0);
         let at = groups.first().map_or(Span::NONE, span);
         let kind = FaultKind::NoProgress { spinning, at_barrier };

@@ -47,6 +47,7 @@ struct State {
     threads: Threads,
     others: Vec<Group>,
     at_barrier: Vec<Group>,
+    at_warp: Vec<Group>,
     registers: Registers,
     shared: Vec<Option<Shared>>,
     local: Vec<Option<Local>>,
@@ -120,6 +121,7 @@ impl Machine<'_> {
             threads: self.active.threads,
             others: sorted(&self.others),
             at_barrier: sorted(&self.at_barrier),
+            at_warp: sorted(&self.at_warp),
             registers: self.registers.clone(),
             shared: self.shared.clone(),
             local: self.local.clone(),
@@ -153,6 +155,7 @@ impl Machine<'_> {
         }
         kept.others == sorted(&self.others)
             && kept.at_barrier == sorted(&self.at_barrier)
+            && kept.at_warp == sorted(&self.at_warp)
             && kept.shared == self.shared
             && kept.local == self.local
     }

@@ -63,6 +63,7 @@ impl Machine<'_> {
                     }
                 }
                 Instr::Barrier(_) => self.barrier(),
+                Instr::Warp(number) => self.warp(number),
                 Instr::CheckDivisor { divisor, wide, components, span } => {
                     if wide {
                         self.check_divisor::<u64>(divisor, components, span);
@@ -76,7 +77,7 @@ impl Machine<'_> {
                 Instr::Fence(ordering) => atomic::fence(ordering),
                 Instr::Return => {
                     if self.pc as usize == self.launch.code.body.len() {
-                        self.passed += self.active.threads.count();
+                        self.passed.insert(&self.active.threads);
                     }
                     self.end();
                 }
@@ -327,7 +328,7 @@ impl Machine<'_> {
 
     /// Waits for the other threads of the block.
     fn barrier(&mut self) {
-        if self.others.is_empty() && self.at_barrier.is_empty() {
+        if self.others.is_empty() && self.at_barrier.is_empty() && self.at_warp.is_empty() {
             return;
         }
         let (pc, turn, number) = (self.pc, self.turn, self.number);
@@ -342,6 +343,7 @@ impl Machine<'_> {
     fn end(&mut self) {
         let threads = self.deactivate();
         self.idle.insert(&threads);
+        self.wake_warps();
     }
 
     /// Some of the active threads end.
@@ -354,6 +356,7 @@ impl Machine<'_> {
         } else {
             self.activate(rest);
         }
+        self.wake_warps();
     }
 
     // ---- faults and output ----

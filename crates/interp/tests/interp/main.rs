@@ -12,6 +12,7 @@ mod memory;
 mod printing;
 mod values;
 mod waiting;
+mod warps;
 
 #[path = "../../../ir/tests/support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests of the IR, which use all of it")]

@@ -148,7 +148,13 @@ impl<'a> Demand<'a> {
                 }
                 self.all_of(&args[1..]);
             }
-            Op::Print(_) | Op::Assert(_) => self.all_of(args),
+            Op::Print(_)
+            | Op::Assert(_)
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_)
+            | Op::WarpBarrier => self.all_of(args),
             Op::If => {
                 for block in &inst.blocks {
                     self.block(block, &inst.results);
@@ -187,6 +193,7 @@ impl<'a> Demand<'a> {
             }
             Op::Const(_)
             | Op::Builtin(..)
+            | Op::LaneId
             | Op::Scalar(_)
             | Op::Extent(..)
             | Op::Stride(..)

@@ -20,7 +20,7 @@ use super::range::Range;
 use super::rounds::LoopState;
 use super::transfer;
 use crate::kernel::{Block, Inst, Kernel, ParamId, Value};
-use crate::op::{Axis, Builtin, Op};
+use crate::op::{Axis, Builtin, Op, WARP_SIZE};
 use crate::types::{Scalar, Type};
 use smallvec::SmallVec;
 
@@ -217,7 +217,11 @@ impl<'a> Walk<'a> {
                 self.define_all(&inst.results);
                 true
             }
-            Op::Fence(..) | Op::Barrier | Op::Print(_) => true,
+            Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) => {
+                self.define_all(&inst.results);
+                true
+            }
+            Op::Fence(..) | Op::Barrier | Op::WarpBarrier | Op::Print(_) => true,
             // The thread ends where the condition is false.
             Op::Assert(_) => self.assume(inst.args[0], true, DEPTH),
             Op::If => self.branch(inst),
@@ -234,6 +238,7 @@ impl<'a> Walk<'a> {
             Op::Yield | Op::Return => true,
             Op::Const(_)
             | Op::Builtin(..)
+            | Op::LaneId
             | Op::Scalar(_)
             | Op::Extent(..)
             | Op::Stride(..)
@@ -289,6 +294,7 @@ impl<'a> Walk<'a> {
         match inst.op {
             Op::Const(constant) => constant.as_int().map_or(Range::all(to), Range::exact),
             Op::Builtin(builtin, axis) => self.builtin(builtin, axis),
+            Op::LaneId => self.lane_id(),
             Op::Scalar(param) => match self.argument(param) {
                 Some(ArgNumbers::Scalar(constant)) if constant.scalar == to => {
                     constant.as_int().map_or(Range::all(to), Range::exact)
@@ -327,6 +333,11 @@ impl<'a> Walk<'a> {
             | Op::AtomicCas(..)
             | Op::Fence(..)
             | Op::Barrier
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_)
+            | Op::WarpBarrier
             | Op::Print(_)
             | Op::Assert(_)
             | Op::If
@@ -406,6 +417,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn lane_id(&self) -> Range {
+        let threads: i128 = self.numbers.block.iter().map(|&n| i128::from(n)).product();
+        Range::interval(0, threads.min(WARP_SIZE.into()) - 1).unwrap_or(Range::exact(0))
+    }
+
     // ---- structures ----
 
     fn branch(&mut self, inst: &'a Inst) -> bool {
@@ -460,6 +476,7 @@ pub(super) fn is_computed(op: &Op) -> bool {
     match op {
         Op::Const(_)
         | Op::Builtin(..)
+        | Op::LaneId
         | Op::Scalar(_)
         | Op::Extent(..)
         | Op::Stride(..)
@@ -481,6 +498,11 @@ pub(super) fn is_computed(op: &Op) -> bool {
         | Op::AtomicCas(..)
         | Op::Fence(..)
         | Op::Barrier
+        | Op::Shuffle(_)
+        | Op::Ballot
+        | Op::WarpReduce(_)
+        | Op::WarpScan(_)
+        | Op::WarpBarrier
         | Op::Print(_)
         | Op::Assert(_)
         | Op::If

@@ -19,6 +19,8 @@ pub(crate) fn result_types(
     let one = match op {
         Op::Const(c) => c.scalar.ty(),
         Op::Builtin(..) | Op::Extent(..) | Op::Stride(..) => Type::INDEX,
+        Op::LaneId | Op::Ballot => Scalar::U32.ty(),
+        Op::Shuffle(_) | Op::WarpReduce(_) | Op::WarpScan(_) => arg(0)?,
         Op::Scalar(param) => match kernel.params.get(param.0 as usize)?.kind {
             ParamKind::Scalar(scalar) => scalar.ty(),
             ParamKind::Tensor { .. } => return None,
@@ -39,6 +41,7 @@ pub(crate) fn result_types(
         | Op::AtomicStore(..)
         | Op::Fence(..)
         | Op::Barrier
+        | Op::WarpBarrier
         | Op::Print(_)
         | Op::Assert(_)
         | Op::Yield

@@ -1,7 +1,7 @@
 //! Names of the enums of [`op`](crate::op) in the text, both ways.
 
 use crate::kernel::Space;
-use crate::op::{AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Ordering, Scope, UnaryOp};
+use crate::op::{AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Ordering, Scope, Shuffle, UnaryOp};
 use std::fmt;
 
 macro_rules! names {
@@ -93,6 +93,12 @@ names! {
         Or = "or",
         Xor = "xor",
         Exchange = "exchange",
+    }
+    Shuffle {
+        Idx = "idx",
+        Up = "up",
+        Down = "down",
+        Xor = "xor",
     }
     Scope {
         Block = "block",

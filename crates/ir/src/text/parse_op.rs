@@ -6,7 +6,9 @@ use super::infer::result_types;
 use super::lex::{Token, TokenKind};
 use super::parse::Parser;
 use crate::kernel::{Block, Inst, Value};
-use crate::op::{Access, AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Format, Op, Ordering, Scope, UnaryOp};
+use crate::op::{
+    Access, AtomicOp, Axis, BinaryOp, Builtin, CompareOp, Format, Op, Ordering, Scope, Shuffle, UnaryOp,
+};
 use crate::span::Span;
 use crate::types::{Const, Scalar, Type};
 use smallvec::{SmallVec, smallvec};
@@ -189,6 +191,7 @@ impl<'t> Parser<'t> {
                 self.expect('.')?;
                 Op::Stride(param, self.number("a dimension")?)
             }
+            "lane_id" => Op::LaneId,
             "mul_add" => Op::MulAdd,
             "select" => Op::Select,
             "pack" => Op::Pack,
@@ -223,6 +226,8 @@ impl<'t> Parser<'t> {
             "atomic_cas" => return self.atomic(Op::AtomicCas),
             "fence" => Op::Fence(self.scope()?, self.ordering()?),
             "barrier" => Op::Barrier,
+            "ballot" => Op::Ballot,
+            "warp_barrier" => Op::WarpBarrier,
             "print" => {
                 let op = Op::Print(self.format()?);
                 let mut args = SmallVec::new();
@@ -262,6 +267,12 @@ impl<'t> Parser<'t> {
                 } else if let Some(builtin) = Builtin::from_name(word) {
                     self.expect('.')?;
                     Op::Builtin(builtin, self.word("an axis: `x`, `y` or `z`", Axis::from_name)?)
+                } else if let Some(op) = word.strip_prefix("shuffle_").and_then(Shuffle::from_name) {
+                    Op::Shuffle(op)
+                } else if let Some(op) = word.strip_prefix("warp_reduce_").and_then(BinaryOp::from_name) {
+                    Op::WarpReduce(op)
+                } else if let Some(op) = word.strip_prefix("warp_scan_").and_then(BinaryOp::from_name) {
+                    Op::WarpScan(op)
                 } else if let Some(op) = word.strip_prefix("atomic_").and_then(AtomicOp::from_name) {
                     return self.atomic(|access, scope, ordering| Op::AtomicRmw(op, access, scope, ordering));
                 } else {

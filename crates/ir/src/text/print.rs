@@ -303,6 +303,7 @@ impl<'k> Names<'k> {
         match &inst.op {
             Op::Const(value) => push(text, format_args!("const {} {value}", value.scalar)),
             Op::Builtin(builtin, axis) => push(text, format_args!("{builtin}.{axis}")),
+            Op::LaneId => text.push_str("lane_id"),
             Op::Scalar(param) => push(text, format_args!("scalar {}", self.mem(MemRef::Param(*param)))),
             Op::Extent(param, dim) => {
                 push(text, format_args!("extent {}.{dim}", self.mem(MemRef::Param(*param))));
@@ -346,6 +347,11 @@ impl<'k> Names<'k> {
             }
             Op::Fence(scope, ordering) => push(text, format_args!("fence {scope} {ordering}")),
             Op::Barrier => text.push_str("barrier"),
+            Op::Shuffle(op) => push(text, format_args!("shuffle_{op}")),
+            Op::Ballot => text.push_str("ballot"),
+            Op::WarpReduce(op) => push(text, format_args!("warp_reduce_{op}")),
+            Op::WarpScan(op) => push(text, format_args!("warp_scan_{op}")),
+            Op::WarpBarrier => text.push_str("warp_barrier"),
             Op::Print(format) => {
                 push(text, format_args!("print {}", Quoted(&format.to_string())));
                 inst.args.iter().for_each(|&value| push(text, format_args!(", {}", self.value(value))));

@@ -22,8 +22,9 @@
 //! - **V8** What is accessed is a tensor or an allocation, and mutable if it is written; an access has the element's
 //!   scalar, in any number of lanes, or exactly the element's type if that is a vector; dimensions are below
 //!   [`MAX_DIMS`]; an alignment is a power of two or 0. An allocation's bytes can be counted in an `i64`.
-//! - **V9** The operation exists for the scalar: [`unary_exists`], [`binary_exists`], [`bitcast_exists`], and
-//!   `MulAdd` for floats. `Compare`, `Select` and `Cast` exist for all.
+//! - **V9** The operation exists for the scalar: [`unary_exists`], [`binary_exists`], [`bitcast_exists`],
+//!   [`reduction_exists`] for `WarpReduce` and `WarpScan`, and `MulAdd` for floats. `Compare`, `Select`, `Cast` and
+//!   `Shuffle` exist for all.
 //! - **V10** `Scalar` names a scalar parameter, `Extent` and `Stride` a tensor parameter and a dimension below its
 //!   rank.
 //! - **V11** `Print` and `Assert` have an argument for each place in their format; hexadecimal, binary and octal
@@ -41,7 +42,7 @@ mod op;
 mod scalar;
 
 pub use error::{Count, ExpectedType, Rule, VerifyError, VerifyErrorKind, render};
-pub use scalar::{atomic_exists, binary_exists, bitcast_exists, rmw_exists, unary_exists};
+pub use scalar::{atomic_exists, binary_exists, bitcast_exists, reduction_exists, rmw_exists, unary_exists};
 
 pub use crate::text::MAX_DEPTH;
 

@@ -138,7 +138,18 @@ impl Verifier<'_> {
                 self.expect(inst, 1, types[1], types[0]);
                 self.expect(inst, 2, types[2], types[0]);
             }
+            Op::Shuffle(_) => {
+                self.one_lane(inst, 0, types[0]);
+                self.expect(inst, 1, types[1], Scalar::U32.ty());
+            }
+            Op::Ballot => self.expect(inst, 0, types[0], Type::BOOL),
+            Op::WarpReduce(op) | Op::WarpScan(op) => {
+                self.one_lane(inst, 0, types[0]);
+                self.exists(inst, scalar::reduction_exists(*op, types[0].scalar), op.name(), types[0]);
+            }
+            Op::WarpBarrier => self.expect(inst, 0, types[0], Scalar::U32.ty()),
             Op::Builtin(..)
+            | Op::LaneId
             | Op::Barrier
             | Op::Print(_)
             | Op::Loop(_)
@@ -254,16 +265,24 @@ fn operand_count(op: &Op) -> Option<Count> {
     Some(match op {
         Op::Const(_)
         | Op::Builtin(..)
+        | Op::LaneId
         | Op::Scalar(_)
         | Op::Extent(..)
         | Op::Stride(..)
         | Op::Fence(..)
         | Op::Barrier
         | Op::Return => Count::Exactly(0),
-        Op::Unary(_) | Op::Cast(_) | Op::Bitcast(_) | Op::Splat(_) | Op::Extract(_) | Op::If => {
-            Count::Exactly(1)
-        }
-        Op::Binary(_) | Op::Compare(_) => Count::Exactly(2),
+        Op::Unary(_)
+        | Op::Cast(_)
+        | Op::Bitcast(_)
+        | Op::Splat(_)
+        | Op::Extract(_)
+        | Op::Ballot
+        | Op::WarpReduce(_)
+        | Op::WarpScan(_)
+        | Op::WarpBarrier
+        | Op::If => Count::Exactly(1),
+        Op::Binary(_) | Op::Compare(_) | Op::Shuffle(_) => Count::Exactly(2),
         Op::MulAdd | Op::Select => Count::Exactly(3),
         Op::Load(access)
         | Op::Store(access)
@@ -282,6 +301,7 @@ fn result_count(op: &Op) -> Option<usize> {
     match op {
         Op::Const(_)
         | Op::Builtin(..)
+        | Op::LaneId
         | Op::Scalar(_)
         | Op::Extent(..)
         | Op::Stride(..)
@@ -298,11 +318,16 @@ fn result_count(op: &Op) -> Option<usize> {
         | Op::Load(_)
         | Op::AtomicLoad(..)
         | Op::AtomicRmw(..)
-        | Op::AtomicCas(..) => Some(1),
+        | Op::AtomicCas(..)
+        | Op::Shuffle(_)
+        | Op::Ballot
+        | Op::WarpReduce(_)
+        | Op::WarpScan(_) => Some(1),
         Op::Store(_)
         | Op::AtomicStore(..)
         | Op::Fence(..)
         | Op::Barrier
+        | Op::WarpBarrier
         | Op::Print(_)
         | Op::Assert(_)
         | Op::Yield

@@ -45,6 +45,27 @@ pub const fn binary_exists(op: BinaryOp, scalar: Scalar) -> bool {
     }
 }
 
+/// Whether the lanes of a warp can be combined with an operation ([`WarpReduce`](crate::op::Op::WarpReduce)): sums,
+/// products, minima and maxima of numbers, and bitwise operations where they exist.
+pub const fn reduction_exists(op: BinaryOp, scalar: Scalar) -> bool {
+    match op {
+        BinaryOp::Add
+        | BinaryOp::Mul
+        | BinaryOp::Min
+        | BinaryOp::Max
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Xor => binary_exists(op, scalar),
+        BinaryOp::Sub
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::Pow
+        | BinaryOp::Atan2 => false,
+    }
+}
+
 /// Whether the bits of one scalar are those of another: sizes are equal and neither is `bool`.
 pub const fn bitcast_exists(from: Scalar, to: Scalar) -> bool {
     from.size() == to.size() && !matches!(from, Scalar::Bool) && !matches!(to, Scalar::Bool)

@@ -287,7 +287,19 @@ impl Thread<'_> {
             Op::Splat(lanes) => vec![self.bit(inst.args[0]); usize::from(*lanes)],
             Op::Pack => inst.args.iter().map(|&arg| self.bit(arg)).collect(),
             Op::Extract(lane) => vec![self.get(inst.args[0])[usize::from(*lane)]],
-            Op::Fence(..) | Op::Barrier => return self.disturb(),
+            Op::Fence(..) | Op::Barrier | Op::WarpBarrier => return self.disturb(),
+            Op::LaneId => vec![(self.launch.thread[0] + 8 * self.launch.thread[1]) % 32],
+            // What other lanes have is open, so it is something that follows from what this one has.
+            Op::Shuffle(_) => vec![self.of_another_lane(inst, self.bit(inst.args[1]))],
+            Op::Ballot => vec![mix(self.bit(inst.args[0])) & u64::from(u32::MAX)],
+            Op::WarpReduce(op) | Op::WarpScan(op) => {
+                let scalar = self.kernel.ty(inst.args[0]).scalar;
+                let other = self.of_another_lane(inst, 1);
+                vec![
+                    arithmetic::binary(*op, scalar, self.bit(inst.args[0]), other)
+                        .expect("lanes are not combined by division"),
+                ]
+            }
             Op::Print(_) => {
                 let printed = inst.args.iter().map(|&arg| {
                     let scalar = self.kernel.ty(arg).scalar;
@@ -300,6 +312,13 @@ impl Thread<'_> {
             _ => (0..usize::from(ty.lanes)).map(|lane| self.lane(inst, ty, lane)).collect(),
         };
         self.define(inst, vec![lanes]);
+    }
+
+    /// What another lane of the warp may have for the first operand.
+    fn of_another_lane(&self, inst: &Inst, number: u64) -> u64 {
+        let scalar = self.kernel.ty(inst.args[0]).scalar;
+        let bits = arithmetic::canonical(scalar, self.bit(inst.args[0])) ^ number % 2;
+        arithmetic::canonical(scalar, bits)
     }
 
     /// One lane of an operation that works lane by lane.

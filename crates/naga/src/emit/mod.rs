@@ -408,6 +408,13 @@ impl<'k> Emitter<'k> {
             }
             Op::Print(format) => self.print(inst, format),
             Op::Assert(format) => self.assert(inst, format),
+            // The plan refuses operations of warps.
+            Op::LaneId
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_)
+            | Op::WarpBarrier => {}
             Op::If | Op::Loop(_) | Op::For(_) | Op::Yield | Op::Break(_) | Op::Continue(_) | Op::Return => {}
         }
     }

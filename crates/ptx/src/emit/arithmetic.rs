@@ -36,20 +36,32 @@ impl Emitter<'_> {
         let narrow = inst.result().is_some_and(|result| self.is_narrow(result));
         self.each_lane(inst, |emitter, lane| {
             let (a, b) = (emitter.operand(inst.args[0], lane), emitter.operand(inst.args[1], lane));
-            Ok(match scalar {
-                Scalar::Bool => emitter.bool_binary(op, a, b),
-                Scalar::Index => emitter.index_binary(op, a, b, narrow),
-                Scalar::F16 | Scalar::BF16 => return emitter.half_binary(op, scalar, a, b),
-                Scalar::F32 | Scalar::F64 => return emitter.float_binary(op, scalar, a, b),
-                Scalar::I8
-                | Scalar::I16
-                | Scalar::I32
-                | Scalar::I64
-                | Scalar::U8
-                | Scalar::U16
-                | Scalar::U32
-                | Scalar::U64 => emitter.integer_binary(op, scalar, a, b),
-            })
+            emitter.binary_lane(op, scalar, a, b, narrow)
+        })
+    }
+
+    /// One lane of an operation of two operands. `narrow` is whether 32 bits of an index are enough.
+    pub(super) fn binary_lane(
+        &mut self,
+        op: BinaryOp,
+        scalar: Scalar,
+        a: Operand,
+        b: Operand,
+        narrow: bool,
+    ) -> Result<Operand, Unsupported> {
+        Ok(match scalar {
+            Scalar::Bool => self.bool_binary(op, a, b),
+            Scalar::Index => self.index_binary(op, a, b, narrow),
+            Scalar::F16 | Scalar::BF16 => return self.half_binary(op, scalar, a, b),
+            Scalar::F32 | Scalar::F64 => return self.float_binary(op, scalar, a, b),
+            Scalar::I8
+            | Scalar::I16
+            | Scalar::I32
+            | Scalar::I64
+            | Scalar::U8
+            | Scalar::U16
+            | Scalar::U32
+            | Scalar::U64 => self.integer_binary(op, scalar, a, b),
         })
     }
 

@@ -12,11 +12,15 @@ use crate::Arg;
 pub(super) enum Input {
     Arg(Arg, Class),
     Special(&'static str, Axis),
+    /// The thread's place in its warp.
+    LaneId,
+    /// The lanes that its warp has at the start, as bits.
+    Lanes,
 }
 
 impl Emitter<'_> {
     /// Writes to the start of the function.
-    fn in_prologue(&mut self, input: Input, write: impl FnOnce(&mut Self) -> Reg) -> Reg {
+    pub(super) fn in_prologue(&mut self, input: Input, write: impl FnOnce(&mut Self) -> Reg) -> Reg {
         if let Some(&reg) = self.inputs.get(&input) {
             return reg;
         }

@@ -26,6 +26,7 @@ mod memo;
 mod pointer;
 mod report;
 mod vector;
+mod warp;
 
 use std::collections::BTreeSet;
 
@@ -70,6 +71,7 @@ pub(crate) fn module(kernel: &Kernel, facts: &Facts, target: Target) -> Result<M
         accesses: 0,
         divisions: 0,
         span: Span::NONE,
+        ends_early: warp::ends_early(kernel),
         memory: entry::Memory::new(kernel, target)?,
     };
     emitter.block(&kernel.body)?;
@@ -108,6 +110,8 @@ struct Emitter<'k> {
     accesses: usize,
     divisions: usize,
     span: Span,
+    /// Whether threads may end before the end of the kernel.
+    ends_early: bool,
     memory: entry::Memory,
 }
 
@@ -336,6 +340,15 @@ impl<'k> Emitter<'k> {
                 let word = if self.splits == 0 { "bar" } else { "barrier" };
                 asm!(self, "{word}.sync 0");
             }
+            Op::LaneId => {
+                let lane = self.lane_id();
+                self.each_lane(inst, |_, _| Ok(lane.into()))?;
+            }
+            Op::Shuffle(shuffle) => self.shuffle(inst, *shuffle),
+            Op::Ballot => self.ballot(inst),
+            Op::WarpReduce(op) => self.warp_reduce(inst, *op)?,
+            Op::WarpScan(op) => self.warp_scan(inst, *op)?,
+            Op::WarpBarrier => self.warp_barrier(inst),
             Op::Print(format) => self.print(inst, format),
             Op::Assert(format) => self.assert(inst, format),
             Op::If => self.if_(inst)?,

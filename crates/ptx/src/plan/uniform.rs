@@ -108,7 +108,7 @@ impl Uniform {
     fn result_varies(&self, kernel: &Kernel, structure: &Structure<'_>, inst: &Inst, n: usize) -> bool {
         let any = |values: &[Value]| values.iter().any(|&value| self.varies(value));
         match &inst.op {
-            Op::Builtin(Builtin::ThreadIdx, _) => true,
+            Op::Builtin(Builtin::ThreadIdx, _) | Op::LaneId => true,
             Op::If => {
                 self.varies(inst.args[0])
                     || inst.blocks.iter().filter_map(yielded).any(|inst| self.varies(inst.args[n]))

@@ -9,7 +9,6 @@
 //! These need parts that are not built yet:
 //!
 //! - the checker: races in shared and global memory, reads of memory that nobody wrote, the content of its reports;
-//! - warp shuffles, votes and block-wide collectives;
 //! - swizzled layouts, and memory seen as another element type;
 //! - shared memory whose size the launch chooses, a library matmul, a disk cache;
 //! - what only a GPU can refuse or get wrong: features of an adapter, driver limits.
@@ -47,16 +46,21 @@ pub(crate) enum Need {
     ExactConstants,
     /// A kernel with hundreds of operations on constants is compiled within seconds.
     FastCompiler,
+    /// Threads form warps of 32.
+    Warps,
 }
 
 impl Need {
     fn why(self) -> &'static str {
         match self {
             Need::FindsDivergence => "it does not find barriers that not all threads reach",
-            Need::TakesTurns => "threads of a warp that wait for each other need not take turns there",
+            Need::TakesTurns => {
+                "its driver drops threads of a warp that wait for each other in a loop with a fence"
+            }
             Need::ExactConstants => {
                 "its driver computes floats of constants in another way: the sign of zero, the last digit"
             }
+            Need::Warps => "it has no warps of 32 threads: the size of its subgroups is its own",
             Need::FastCompiler => "its driver takes minutes to compile a kernel of this test",
         }
     }
@@ -76,8 +80,8 @@ const DEVICES: &[Device] = &[
         name: "vulkan",
         everywhere: false,
         threads: &[1],
-        lacks: &[Need::FindsDivergence, Need::TakesTurns],
-        software_lacks: &[Need::ExactConstants, Need::FastCompiler],
+        lacks: &[Need::FindsDivergence, Need::Warps],
+        software_lacks: &[Need::TakesTurns, Need::ExactConstants, Need::FastCompiler],
     },
 ];
 

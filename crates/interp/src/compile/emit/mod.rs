@@ -10,7 +10,7 @@ use super::index::{Index, Position};
 use super::live::{Live, sum};
 use super::registers::Allocator;
 use super::uniform::{Uniform, Uniformity, is_wide, may_fault};
-use crate::code::{Address, Code, Input, Instr, Print};
+use crate::code::{Address, Code, Input, Instr, Print, Warp, WarpOp};
 use crate::column::Reg;
 use crate::vector::Compute;
 
@@ -188,6 +188,7 @@ impl<'a, 'k> Emitter<'a, 'k> {
         match &inst.op {
             Op::Const(_)
             | Op::Builtin(..)
+            | Op::LaneId
             | Op::Scalar(_)
             | Op::Extent(..)
             | Op::Stride(..)
@@ -215,6 +216,9 @@ impl<'a, 'k> Emitter<'a, 'k> {
             Op::Barrier => {
                 self.code.body.push(Instr::Barrier(inst.span));
                 self.forget_if_others_run();
+            }
+            Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier => {
+                self.warp(inst, position);
             }
             Op::Print(format) | Op::Assert(format) => {
                 let assert = matches!(inst.op, Op::Assert(_));
@@ -258,6 +262,24 @@ impl<'a, 'k> Emitter<'a, 'k> {
         }
     }
 
+    /// An operation of a warp. Others may run before its lanes go on.
+    fn warp(&mut self, inst: &Inst, position: Position) {
+        let value = self.reg(inst.args[0]);
+        let number = inst.args.get(1).map(|&number| self.reg(number));
+        let dst = inst.result().map(|result| self.define(result, position));
+        let op = match (&inst.op, number, dst) {
+            (&Op::Shuffle(shuffle), Some(number), Some(dst)) => WarpOp::Shuffle { shuffle, number, dst },
+            (Op::Ballot, _, Some(dst)) => WarpOp::Ballot { dst },
+            (&Op::WarpReduce(op), _, Some(dst)) => WarpOp::Reduce { op, dst },
+            (&Op::WarpScan(op), _, Some(dst)) => WarpOp::Scan { op, dst },
+            _ => WarpOp::Barrier,
+        };
+        let scalar = self.ty(inst.args[0]).scalar;
+        self.code.warps.push(Warp { op, value, scalar, span: inst.span });
+        self.code.body.push(Instr::Warp(self.code.warps.len() as u32 - 1));
+        self.forget_if_others_run();
+    }
+
     /// An operation without effects, or a division.
     fn pure(&mut self, inst: &Inst, position: Position) {
         let result = inst.results[0];
@@ -281,6 +303,12 @@ impl<'a, 'k> Emitter<'a, 'k> {
             }
             Op::Builtin(Builtin::ThreadIdx, axis) => {
                 let slot = &mut self.code.thread_idx[*axis as usize];
+                let reg = *slot.get_or_insert_with(|| self.allocator.pinned(ty));
+                self.regs[result.0 as usize] = Some(reg);
+                return;
+            }
+            Op::LaneId => {
+                let slot = &mut self.code.lane_id;
                 let reg = *slot.get_or_insert_with(|| self.allocator.pinned(ty));
                 self.regs[result.0 as usize] = Some(reg);
                 return;

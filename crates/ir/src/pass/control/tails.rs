@@ -11,7 +11,7 @@
 //! break loop0(%b)             break loop0(%r)
 //! ```
 //!
-//! Not where the rest has a barrier: threads that have left do not take part in it, and whoever reads the kernel
+//! Not where the rest has a barrier or an operation of a warp: threads that have left do not take part in it, and whoever reads the kernel
 //! should see that they have left, not a barrier under a condition.
 //!
 //! Done from the last such `If` to the first, so that of several each moves into the arm of the one before.
@@ -77,7 +77,7 @@ impl Control<'_> {
 
 /// How many blocks are nested in an operation; `None` if it has a barrier in it.
 fn height_without_barrier(inst: &Inst) -> Option<usize> {
-    if inst.op == Op::Barrier {
+    if inst.op == Op::Barrier || inst.op.is_warp_operation() {
         return None;
     }
     let mut height = 0;

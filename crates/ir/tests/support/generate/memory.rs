@@ -1,7 +1,9 @@
 //! Loads, stores, atomics and what orders them.
 
 use super::{EXTENT, Generator, Memory, Variable};
-use tilewise_ir::{Access, AtomicOp, BinaryOp, MemRef, Op, Ordering, Scalar, Scope, Type, Value, verify};
+use tilewise_ir::{
+    Access, AtomicOp, BinaryOp, MemRef, Op, Ordering, Scalar, Scope, Shuffle, Type, Value, verify,
+};
 
 impl Generator {
     /// A load or store of a variable.
@@ -100,13 +102,50 @@ impl Generator {
         self.effect(Op::Store(Access::unchecked(memory.mem)), [offset, value]);
     }
 
+    /// An operation among the lanes of a warp.
+    fn of_a_warp(&mut self) {
+        let ty = self.scalar().ty();
+        let reductions: Vec<_> =
+            BinaryOp::ALL.iter().copied().filter(|&op| verify::reduction_exists(op, ty.scalar)).collect();
+        let value = match self.random.below(6) {
+            0 => self.emit(Op::LaneId, [], Scalar::U32.ty()),
+            5 => {
+                let mask = self.value(Scalar::U32.ty());
+                return self.effect(Op::WarpBarrier, [mask]);
+            }
+            1 => {
+                let condition = self.value(Type::BOOL);
+                self.emit(Op::Ballot, [condition], Scalar::U32.ty())
+            }
+            2 => {
+                let shuffle = self.random.pick(Shuffle::ALL);
+                let args = [self.value(ty), self.value(Scalar::U32.ty())];
+                self.emit(Op::Shuffle(shuffle), args, ty)
+            }
+            3 => {
+                let (op, value) = (self.random.pick(&reductions), self.value(ty));
+                self.emit(Op::WarpReduce(op), [value], ty)
+            }
+            _ => {
+                let (op, value) = (self.random.pick(&reductions), self.value(ty));
+                self.emit(Op::WarpScan(op), [value], ty)
+            }
+        };
+        if self.random.chance(50) {
+            self.keep(value);
+        }
+    }
+
     pub(super) fn synchronize(&mut self) {
         let scope = self.random.pick(&[Scope::Block, Scope::Device]);
         let atomic: Vec<_> =
             self.memories.iter().copied().filter(|m| m.mutable && verify::atomic_exists(m.elem)).collect();
         if atomic.is_empty() || self.random.chance(40) {
-            let op = if self.random.chance(50) { Op::Barrier } else { Op::Fence(scope, Ordering::AcqRel) };
-            return self.effect(op, []);
+            return match self.random.below(4) {
+                0 => self.of_a_warp(),
+                1 => self.effect(Op::Barrier, []),
+                _ => self.effect(Op::Fence(scope, Ordering::AcqRel), []),
+            };
         }
         let memory = self.random.pick(&atomic);
         let (access, mut args) = self.place(memory);

@@ -2,7 +2,7 @@
 //!
 //! Besides plain operations there are variables in local memory, as staging records them, and values that blocks
 //! carry, as passes leave them; `while` loops, counted loops, one-trip loops, jumps over several levels, early
-//! returns; accesses with bounds that hold, that fail and that are not known; aliased tensors, atomics and barriers.
+//! returns; accesses with bounds that hold, that fail and that are not known; aliased tensors, atomics, barriers and operations of warps.
 //!
 //! Every kernel ends: a variable counts the rounds of all `Loop`s down, and each of them is left when it is zero.
 

@@ -118,6 +118,7 @@ impl Function {
             Op::Binary(op) => Function::of_binary(*op),
             Op::Const(_)
             | Op::Builtin(..)
+            | Op::LaneId
             | Op::Scalar(_)
             | Op::Extent(..)
             | Op::Stride(..)
@@ -137,6 +138,11 @@ impl Function {
             | Op::AtomicCas(..)
             | Op::Fence(..)
             | Op::Barrier
+            | Op::Shuffle(_)
+            | Op::Ballot
+            | Op::WarpReduce(_)
+            | Op::WarpScan(_)
+            | Op::WarpBarrier
             | Op::Print(_)
             | Op::Assert(_)
             | Op::If
