@@ -16,6 +16,8 @@
 //! - **Races** are wrong but harmless: each element of a buffer is an atomic, so a reader sees an old or a new value.
 //! - **Barriers.** Threads that returned before it are not waited for. If all others wait, but at different barriers, or
 //!   some have gone past the barrier to the end of the kernel, that is a fault, and the block is given up.
+//! - **Warps.** The same holds for the lanes of a warp at one of its operations; other warps are not waited for. Warps have
+//!   32 threads. Their lanes advance together only as far as all threads of a block do.
 //! - **Waiting.** A block in which nothing changes any more is given up with a fault, once no other block can change
 //!   what it looks at. A loop that does change something, for ever, runs for ever.
 //!
@@ -27,7 +29,7 @@
 //! | `code` | the linear code |
 //! | `column` | registers: a lane for each thread, or one value for all |
 //! | `vector`, `lane`, `half_float` | arithmetic, as loops over lanes that become vector code |
-//! | `machine` | a block that runs: groups of threads, memory, barriers, faults |
+//! | `machine` | a block that runs: groups of threads, memory, barriers, warps, faults |
 //! | `schedule` | blocks on cores: which runs when, and which waits for which |
 //!
 //! Values that all threads share are computed once, not once a thread. Each operation on the others is one loop over

@@ -200,7 +200,7 @@ impl Shuffle {
             Shuffle::Idx => Some(number % WARP_SIZE),
             Shuffle::Up => lane.checked_sub(number),
             Shuffle::Down => lane.checked_add(number),
-            Shuffle::Xor => Some(lane ^ number % WARP_SIZE),
+            Shuffle::Xor => Some(lane ^ (number % WARP_SIZE)),
         };
         source.filter(|&source| source < WARP_SIZE)
     }

@@ -179,6 +179,43 @@
 //!
 //! `hist.atomic(i).fetch_add(1)` is atomic; `.scope(..)` and `.ordering(..)` say among which threads and in what order.
 //!
+//! # Warps and blocks
+//!
+//! The threads of a block, numbered x fastest, then y, then z, are cut into warps of `WARP_SIZE` = 32; `lane_id()` is a
+//! thread's place in its warp. The functions of [`warp`](crate::prelude::warp) exchange and combine values among the lanes
+//! of a warp, those of [`block`](crate::prelude::block) among all threads of a block, whatever its size.
+//!
+//! ```
+//! use tilewise::prelude::*;
+//!
+//! /// A dot product, one number for each block; and how much `x` grows from each element to the next of its warp.
+//! #[kernel]
+//! fn dot(sums: &mut TileTensor<f32, 1>, growth: &mut TileTensor<f32, 1>, x: &TileTensor<f32, 1>) {
+//!     let i = block_dim().x * block_idx().x + thread_idx().x;
+//!     let v = if i < x.dim(0) { x[i] } else { 0.0 };
+//!     let total = block::sum(v * v);
+//!     if thread_idx().x == 0 {
+//!         sums[block_idx().x] = total;
+//!     }
+//!     let next = warp::shuffle_down(v, 1);
+//!     if i < growth.dim(0) {
+//!         growth[i] = next - v;
+//!     }
+//! }
+//!
+//! let ctx = DeviceContext::new()?;
+//! let x = ctx.tensor_from_fn(row_major([100]), |[i]| i as f32)?;
+//! let mut sums = ctx.zeros::<f32, 1>(row_major([2]))?;
+//! let mut growth = ctx.zeros::<f32, 1>(row_major([100]))?;
+//! ctx.enqueue_function(dot(&mut sums, &mut growth, &x), grid_dim(2), block_dim(64))?;
+//! assert_eq!(sums.to_host()?[..], [85344.0, 243006.0]);
+//! // The last lane of a warp has no next one and gets its own value.
+//! assert_eq!(growth.to_host()?[30..33], [1.0, 0.0, 1.0]);
+//! # Ok::<(), tilewise::Error>(())
+//! ```
+//!
+//! Lanes are not in step by themselves: `syncwarp()` is to the lanes of a warp what `barrier()` is to the threads of a block.
+//!
 //! # Semantics, the same on all devices
 //!
 //! - Integer arithmetic wraps; shift counts are taken modulo the width; `/` and `%` truncate towards zero. A division
@@ -194,4 +231,7 @@
 //! - Shared and local memory has no contents at first.
 //! - A barrier that some threads of a block go past, or wait elsewhere instead of, is a fault, and so are threads that
 //!   wait for ever. Threads that have returned early are not waited for.
+//! - All lanes of a warp have to come to an operation of it, and all threads of a block to one of the block, in the same
+//!   sense. A shuffle from a lane that does not exist, or has returned, gives the thread's own value and is a fault; past
+//!   the edge of the warp it gives that and is none.
 //! - `panic!` and `unreachable!` are failed assertions of the thread that gets there.

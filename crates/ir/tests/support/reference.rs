@@ -317,7 +317,7 @@ impl Thread<'_> {
     /// What another lane of the warp may have for the first operand.
     fn of_another_lane(&self, inst: &Inst, number: u64) -> u64 {
         let scalar = self.kernel.ty(inst.args[0]).scalar;
-        let bits = arithmetic::canonical(scalar, self.bit(inst.args[0])) ^ number % 2;
+        let bits = arithmetic::canonical(scalar, self.bit(inst.args[0])) ^ (number % 2);
         arithmetic::canonical(scalar, bits)
     }
 

@@ -121,6 +121,12 @@ impl Emitter<'_> {
     }
 
     pub(super) fn ballot(&mut self, inst: &Inst) {
+        let always = self.lanes(inst.args[0]).first().and_then(|lane| lane.constant());
+        if self.stays_whole() && always.is_some_and(|condition| !condition.is_zero()) {
+            let all = Operand::u32(WHOLE);
+            self.define(inst.results[0], [all].into_iter().collect());
+            return;
+        }
         let condition = self.operand_register(inst.args[0], 0);
         let votes = self.votes(condition);
         self.define(inst.results[0], [votes.into()].into_iter().collect());
