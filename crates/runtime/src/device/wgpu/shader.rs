@@ -4,19 +4,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use naga::back::spv;
 use tilewise_ir::Kernel;
 use tilewise_ir::analysis::Facts;
 use tilewise_naga::module::{LAUNCH_BINDING, TENSORS_BINDING, Tensor};
-use tilewise_naga::{Arg, Module, Reason, Unsupported};
+use tilewise_naga::{Arg, Module, Reason, Unsupported, write};
 use wgpu::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use crate::device::reports::Described;
 use crate::device::wgpu::gpu::Gpu;
 use crate::error::{Error, Result};
-
-/// The version of SPIR-V that is written: that of Vulkan 1.1.
-const SPIRV: (u8, u8) = (1, 3);
 
 /// A kernel compiled for some facts.
 #[derive(Debug)]
@@ -39,7 +35,9 @@ pub(super) struct Variant {
 pub(super) fn compile(gpu: &Gpu, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
     let module = tilewise_naga::compile(kernel, facts, &gpu.capabilities)
         .map_err(|unsupported| refused(unsupported, &gpu.name))?;
-    let spirv = if gpu.exact { Some(to_spirv(&module, &kernel.name)?) } else { None };
+    let spirv = gpu.exact.then(|| write::spirv(&module)).transpose();
+    let spirv =
+        spirv.map_err(|error| Error::Assemble { kernel: kernel.name.clone(), log: error.to_string() })?;
     let assembled = gpu.call("create_compute_pipeline", || {
         let shader = shader(gpu, &module, spirv);
         let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
@@ -91,28 +89,6 @@ fn bindings(module: &Module) -> Vec<BindGroupLayoutEntry> {
     entries.extend(tensors.map(|(n, tensor)| entry(n, storage(!tensor.writable), None)));
     entries.extend(module.reports_binding().map(|n| entry(n, storage(false), None)));
     entries
-}
-
-/// The words of a shader whose arithmetic on floats a driver leaves as it is.
-fn to_spirv(module: &Module, kernel: &str) -> Result<Vec<u32>> {
-    let wrong = |log: String| Error::Assemble { kernel: kernel.to_owned(), log };
-    let info = module.validate().map_err(|error| wrong(error.emit_to_string("")))?;
-    let bindings = bindings(module).into_iter().map(|entry| {
-        let resource = naga::ResourceBinding { group: 0, binding: entry.binding };
-        let place = spv::BindingInfo { descriptor_set: 0, binding: entry.binding, binding_array_size: None };
-        (resource, place)
-    });
-    let options = spv::Options {
-        lang_version: SPIRV,
-        flags: spv::WriterFlags::empty(),
-        binding_map: bindings.collect(),
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        force_loop_bounding: false,
-        ..spv::Options::default()
-    };
-    let words =
-        spv::write_vec(&module.shader, &info, &options, None).map_err(|error| wrong(error.to_string()))?;
-    Ok(tilewise_naga::spirv::exact(&words))
 }
 
 /// The shader, without checks by wgpu: the kernel has those that it needs.
