@@ -64,6 +64,8 @@ mod error;
 mod event;
 mod fault;
 mod host_buffer;
+#[cfg(feature = "inspect")]
+pub mod inspect;
 mod launch;
 mod output;
 mod pinned;

@@ -13,8 +13,8 @@ mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod host_memory;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
-mod numbers;
+#[cfg(any(feature = "cuda", feature = "wgpu", feature = "inspect"))]
+pub(crate) mod numbers;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod reports;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use tilewise_ir::Kernel;
 use tilewise_ir::analysis::Facts;
 use tilewise_naga::module::{LAUNCH_BINDING, TENSORS_BINDING, Tensor};
-use tilewise_naga::{Arg, Module, Reason, Unsupported, write};
+use tilewise_naga::{Arg, Module, write};
 use wgpu::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use crate::device::reports::Described;
 use crate::device::wgpu::gpu::Gpu;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, by_naga};
 
 /// A kernel compiled for some facts.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Variant {
 /// Compiles a kernel for facts.
 pub(super) fn compile(gpu: &Gpu, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
     let module = tilewise_naga::compile(kernel, facts, &gpu.capabilities)
-        .map_err(|unsupported| refused(unsupported, &gpu.name))?;
+        .map_err(|unsupported| by_naga(unsupported, &gpu.name))?;
     let spirv = gpu.exact.then(|| write::spirv(&module)).transpose();
     let spirv =
         spirv.map_err(|error| Error::Assemble { kernel: kernel.name.clone(), log: error.to_string() })?;
@@ -116,39 +116,5 @@ fn shader(gpu: &Gpu, module: &Module, spirv: Option<Vec<u32>>) -> wgpu::ShaderMo
             spirv: Some(Cow::Owned(words)),
             ..Default::default()
         })
-    }
-}
-
-/// What a user is told whose kernel an adapter cannot run.
-fn refused(unsupported: Unsupported, adapter: &str) -> Error {
-    let Unsupported { kernel, reason, location } = unsupported;
-    let what = match reason {
-        Reason::Lacks { what, feature } => format!("{what}, which needs {feature},"),
-        Reason::WideIndex => {
-            "index arithmetic that may exceed 32 bits (smaller extents or a smaller grid make it fit)"
-                .to_owned()
-        }
-        Reason::Limit { what, amount, limit } => {
-            format!("a kernel with {amount} {what} (the most is {limit})")
-        }
-        reason @ (Reason::DivergentBarrier | Reason::UnknownBlock) => reason.to_string(),
-    };
-    Error::Unsupported { kernel, what, target: adapter.to_owned(), location }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_an_adapter_lacks_is_named_with_the_line() {
-        let location = tilewise_ir::Location { file: "src/k.rs".to_owned(), line: 3, column: 5 };
-        let reason =
-            Reason::Lacks { what: "`add` of f64".to_owned(), feature: tilewise_naga::Feature::Float64 };
-        let unsupported = Unsupported { kernel: "sum".to_owned(), reason, location: Some(location) };
-        assert_eq!(
-            refused(unsupported, "Mali-G78 by Vulkan").to_string(),
-            "kernel `sum`: `add` of f64, which needs `f64`, cannot run on Mali-G78 by Vulkan (src/k.rs:3:5)"
-        );
     }
 }
