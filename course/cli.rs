@@ -3,6 +3,7 @@
 //! Whatever is wrong with them is told in one line that says what there is instead.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -16,6 +17,8 @@ pub(crate) enum Request {
     Show(String),
     /// A program to run.
     Start(Start),
+    /// A program whose kernels are to be shown as code.
+    Emit(Start, Emit),
 }
 
 /// A program to run.
@@ -28,6 +31,14 @@ pub(crate) struct Start {
     pub(crate) device: Option<String>,
     /// Whether its launches are explained.
     pub(crate) explain: bool,
+}
+
+/// The code that is asked for.
+pub(crate) struct Emit {
+    /// The language, by name.
+    pub(crate) target: String,
+    /// Where it goes; else to standard output.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// What the arguments ask for, or the line that tells what is wrong with them.
@@ -57,6 +68,16 @@ fn command() -> Command {
         .value_name("DEVICE")
         .global(true)
         .help("The device to run on, such as cpu [default: TILEWISE_DEVICE, else the best there is]");
+    let emit =
+        Arg::new("emit").long("emit").value_name("LANGUAGE").conflicts_with_all(["device", "hint"]).help(
+            "Print the code that the kernel becomes, on any machine: ir, ptx, spirv, wgsl, msl or hlsl",
+        );
+    let out = Arg::new("out")
+        .long("out")
+        .value_name("FOLDER")
+        .requires("emit")
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("Write the code into this folder instead");
     let puzzles = PUZZLES.iter().map(|puzzle| {
         let variants = puzzle.variants().iter().map(|variant| flag(variant.flag).help(variant.about));
         Command::new(puzzle.name)
@@ -73,6 +94,8 @@ fn command() -> Command {
                     .conflicts_with_all(["solution", "explain"])
                     .help("Print tips instead of running anything"),
             )
+            .arg(emit.clone())
+            .arg(out.clone())
     });
     Command::new("puzzle")
         .bin_name("cargo puzzle")
@@ -108,12 +131,14 @@ fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, Str
     }
     let Programs { problem, solution, .. } = *programs;
     let program = if matches.get_flag("solution") { solution } else { problem };
-    Ok(Request::Start(Start {
-        name,
-        program,
-        device: matches.get_one("device").cloned(),
-        explain: matches.get_flag("explain"),
-    }))
+    let (device, explain) = (matches.get_one("device").cloned(), matches.get_flag("explain"));
+    let start = Start { name, program, device, explain };
+    Ok(match matches.get_one::<String>("emit") {
+        Some(target) => {
+            Request::Emit(start, Emit { target: target.clone(), folder: matches.get_one("out").cloned() })
+        }
+        None => Request::Start(start),
+    })
 }
 
 /// The tips for all variants.
@@ -143,6 +168,7 @@ const EXAMPLES: &str = "  cargo puzzle p12              run your file
   cargo puzzle p12 --solution   run the solution
   cargo puzzle p12 -e cpu       choose the device
   cargo puzzle p12 --explain    show which bounds checks are proved away
+  cargo puzzle p12 --emit wgsl  print the code that your kernel becomes
 ";
 
 /// Clap's error in one line, with what there is instead.

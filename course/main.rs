@@ -1,7 +1,8 @@
 //! `cargo puzzle`: runs the puzzles of the course and checks what they compute.
 //!
 //! [`puzzles`] has the puzzles, a folder each: the learner's file, its solution, hints. [`puzzle`] is what the command
-//! knows of a puzzle, [`cli`] reads the arguments, [`check`] compares a result with what it should be.
+//! knows of a puzzle, [`cli`] reads the arguments, [`check`] compares a result with what it should be, [`emit`] shows the code that
+//! kernels become.
 //!
 //! The exit code is 0 if the result is right; 1 if it is wrong, or the kernel went wrong; 2 if the command was given
 //! something that there is not: a flag, a puzzle, a device.
@@ -9,6 +10,8 @@
 
 mod check;
 mod cli;
+#[cfg(feature = "inspect")]
+mod emit;
 mod puzzle;
 mod puzzles;
 
@@ -18,7 +21,7 @@ use std::process::ExitCode;
 use tilewise::{DeviceContext, Result};
 
 use crate::check::Verdict;
-use crate::cli::{Request, Start};
+use crate::cli::{Emit, Request, Start};
 
 /// The result is wrong, or the kernel went wrong.
 const FAILED: u8 = 1;
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Start(start)) => run(&start),
+        Ok(Request::Emit(start, asked)) => emit(&start, &asked),
         Err(message) => fail(&message, USAGE),
     }
 }
@@ -51,6 +55,24 @@ fn run(start: &Start) -> ExitCode {
     let (message, code) = report(&start.name, (start.program)(&ctx));
     eprintln!("{message}");
     ExitCode::from(code)
+}
+
+/// Shows the code that a program's kernels become.
+#[cfg(feature = "inspect")]
+fn emit(start: &Start, asked: &Emit) -> ExitCode {
+    match emit::emit(start, asked) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(emit::Failure::Usage(message)) => fail(&message, USAGE),
+        Err(emit::Failure::Failed(message)) => fail(&message, FAILED),
+    }
+}
+
+#[cfg(not(feature = "inspect"))]
+fn emit(_: &Start, asked: &Emit) -> ExitCode {
+    fail(
+        &format!("`--emit {}` is not in this build; build it with the feature `inspect`", asked.target),
+        USAGE,
+    )
 }
 
 /// The last line, and the exit code.

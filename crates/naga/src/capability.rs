@@ -56,6 +56,41 @@ impl Capabilities {
         max_uniform_bytes: 64 << 10,
     };
 
+    /// What a GPU of a computer can do through Vulkan.
+    pub const VULKAN: Capabilities = Capabilities {
+        native_functions: false,
+        max_shared_bytes: 48 << 10,
+        max_block: [1024, 1024, 64],
+        ..Capabilities::ALL
+    };
+
+    /// What a GPU of Apple can do through Metal.
+    pub const METAL: Capabilities = Capabilities {
+        f16: true,
+        int64: true,
+        float32_atomics: true,
+        fused_mul_add: true,
+        max_shared_bytes: 32 << 10,
+        max_threads: 1024,
+        max_block: [1024; 3],
+        // There are 31, and the words of a launch and the sizes of buffers take two.
+        max_storage_buffers: 29,
+        ..Capabilities::WEBGPU
+    };
+
+    /// What a GPU can do through Direct3D 12 with shader model 6.6. There is `f64` as well, which wgpu does not offer.
+    pub const DX12: Capabilities = Capabilities {
+        f16: true,
+        int64: true,
+        int64_atomics: true,
+        memory_barriers: true,
+        max_shared_bytes: 32 << 10,
+        max_threads: 1024,
+        max_block: [1024, 1024, 64],
+        max_storage_buffers: 64,
+        ..Capabilities::WEBGPU
+    };
+
     /// Everything that this backend can make use of.
     pub const ALL: Capabilities = Capabilities {
         f16: true,

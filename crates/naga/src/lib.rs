@@ -53,6 +53,8 @@ mod plan;
 pub mod site;
 pub mod spirv;
 mod uniform;
+#[cfg(feature = "write")]
+pub mod write;
 
 pub use capability::{Capabilities, Feature};
 pub use error::{Reason, Unsupported};

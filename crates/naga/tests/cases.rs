@@ -1,4 +1,5 @@
-//! Kernels as text and the WGSL that they become: `tests/cases/*.ir` and the `.wgsl` beside each.
+//! Kernels as text and what they become: `tests/cases/*.ir`, and beside each its WGSL (`.wgsl`) for any device of WebGPU
+//! and its MSL (`.metal`) for a GPU of Apple.
 //!
 //! The first lines of a case are comments that say what it shows, and what is known:
 //!
@@ -6,15 +7,21 @@
 //! - `; indices: narrow`: all indices have 32 bits;
 //! - `; align: 4`: bytes that divide the address of each access.
 //!
-//! With `TILEWISE_BLESS=1` the WGSL is written anew.
+//! With `TILEWISE_BLESS=1` they are written anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use naga::back::wgsl;
 use tilewise_ir::analysis::Facts;
 use tilewise_ir::{Kernel, text, verify};
-use tilewise_naga::{Capabilities, compile};
+use tilewise_naga::write::{self, WriteError};
+use tilewise_naga::{Capabilities, Module, compile};
+
+/// What kernels become: the extension of its files, who can run it, and who writes it.
+type Writer = (&'static str, Capabilities, fn(&Module) -> Result<String, WriteError>);
+
+const WRITERS: [Writer; 2] =
+    [("wgsl", Capabilities::WEBGPU, write::wgsl), ("metal", Capabilities::METAL, write::msl)];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
@@ -52,7 +59,7 @@ fn facts(path: &Path, content: &str, kernel: &Kernel) -> Facts {
 }
 
 #[test]
-fn cases_become_the_wgsl_beside_them() {
+fn cases_become_what_is_beside_them() {
     let bless = std::env::var_os("TILEWISE_BLESS").is_some_and(|value| value == "1");
     let mut wrong = Vec::new();
     for path in files("ir") {
@@ -62,27 +69,30 @@ fn cases_become_the_wgsl_beside_them() {
             panic!("{}\n{}", path.display(), verify::render(&kernel, &errors));
         }
         let facts = facts(&path, &content, &kernel);
-        let module = compile(&kernel, &facts, &Capabilities::WEBGPU)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let info = module.validate().unwrap_or_else(|error| panic!("{}", error.emit_to_string("")));
-        let actual = wgsl::write_string(&module.shader, &info, wgsl::WriterFlags::empty()).expect("WGSL");
-        let beside = path.with_extension("wgsl");
-        let expected = fs::read_to_string(&beside).unwrap_or_default();
-        if actual == expected {
-            continue;
-        }
-        if bless {
-            fs::write(&beside, actual).expect("a case can be written");
-        } else {
-            wrong.push(format!("{}: expected\n{expected}\nbut it becomes\n{actual}", path.display()));
+        for (extension, capabilities, write) in &WRITERS {
+            let module = compile(&kernel, &facts, capabilities)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let actual = write(&module).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let beside = path.with_extension(extension);
+            let expected = fs::read_to_string(&beside).unwrap_or_default();
+            if actual == expected {
+                continue;
+            }
+            if bless {
+                fs::write(&beside, actual).expect("a case can be written");
+            } else {
+                wrong.push(format!("{}: expected\n{expected}\nbut it becomes\n{actual}", beside.display()));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}\nTILEWISE_BLESS=1 accepts what is new", wrong.join("\n"));
 }
 
 #[test]
-fn each_wgsl_has_a_case() {
-    for path in files("wgsl") {
-        assert!(path.with_extension("ir").is_file(), "{} belongs to no case", path.display());
+fn what_is_written_has_a_case() {
+    for (extension, ..) in WRITERS {
+        for path in files(extension) {
+            assert!(path.with_extension("ir").is_file(), "{} belongs to no case", path.display());
+        }
     }
 }

@@ -9,70 +9,43 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use naga::back::{hlsl, msl, spv, wgsl};
 use support::generate::{self, Mix};
 use tilewise_ir::analysis::Facts;
 use tilewise_ir::{Kernel, pass, text, verify};
-use tilewise_naga::spirv::exact;
+use tilewise_naga::write::{self, WriteError};
 use tilewise_naga::{Capabilities, Module, Reason, Unsupported, compile};
 
-/// What the writer of MSL can express.
-const METAL: Capabilities =
-    Capabilities { f64: false, int64_atomics: false, memory_barriers: false, ..Capabilities::ALL };
+/// Languages of text, who can run them, and who writes them.
+type Language = (&'static str, Capabilities, fn(&Module) -> Result<String, WriteError>);
 
-fn facts(kernel: &Kernel) -> Facts {
-    Facts { block: Some([32, 4, 2]), ..Facts::unknown(kernel) }
-}
+const LANGUAGES: [Language; 4] = [
+    ("HLSL", Capabilities::DX12, write::hlsl),
+    ("MSL", Capabilities::METAL, write::msl),
+    ("MSL", Capabilities::WEBGPU, write::msl),
+    ("WGSL", Capabilities::WEBGPU, write::wgsl),
+];
 
-fn module(kernel: &Kernel, capabilities: &Capabilities) -> Result<Module, Unsupported> {
-    compile(kernel, &facts(kernel), capabilities)
-}
-
-fn spirv(module: &Module) -> Vec<u32> {
-    let info = module.validate().unwrap_or_else(|error| panic!("{}", error.emit_to_string("")));
-    let options = spv::Options { lang_version: (1, 3), ..spv::Options::default() };
-    spv::write_vec(&module.shader, &info, &options, None).expect("SPIR-V")
-}
-
-/// Writes all languages whose writers can express what is used.
+/// Writes all languages. `may_be_refused` kernels are passed over.
 fn write_all(what: &str, kernel: &Kernel) {
-    let all = match module(kernel, &Capabilities::ALL) {
-        Ok(all) => all,
-        Err(error) => {
-            assert!(may_be_refused(&error), "{what}: {error}\n{kernel}");
-            return;
-        }
-    };
-    let info =
-        all.validate().unwrap_or_else(|error| panic!("{what}: {}\n{kernel}", error.emit_to_string("")));
-    let words = spirv(&all);
-    spirv_val(what, &words, kernel);
-    spirv_val(what, &exact(&words), kernel);
-    let options = hlsl::Options {
-        shader_model: hlsl::ShaderModel::V6_6,
-        fake_missing_bindings: true,
-        ..hlsl::Options::default()
-    };
-    let pipeline = hlsl::PipelineOptions { entry_point: None };
-    let mut out = String::new();
-    hlsl::Writer::new(&mut out, &options, &pipeline)
-        .write(&all.shader, &info, None)
-        .unwrap_or_else(|error| panic!("{what}: HLSL: {error}\n{kernel}"));
-    for capabilities in [METAL, Capabilities::WEBGPU] {
-        let module = match module(kernel, &capabilities) {
-            Ok(module) => module,
+    let module = |capabilities: &Capabilities| {
+        let facts = Facts { block: Some([32, 4, 2]), ..Facts::unknown(kernel) };
+        match compile(kernel, &facts, capabilities) {
+            Ok(module) => Some(module),
             Err(error) => {
                 assert!(may_be_refused(&error), "{what}: {error}\n{kernel}");
-                continue;
+                None
             }
-        };
-        let info = module.validate().expect("it is validated by `compile` as well");
-        let options =
-            msl::Options { lang_version: (3, 1), fake_missing_bindings: true, ..msl::Options::default() };
-        msl::write_string(&module.shader, &info, &options, &msl::PipelineOptions::default())
-            .unwrap_or_else(|error| panic!("{what}: MSL: {error}\n{kernel}"));
-        wgsl::write_string(&module.shader, &info, wgsl::WriterFlags::empty())
-            .unwrap_or_else(|error| panic!("{what}: WGSL: {error}\n{kernel}"));
+        }
+    };
+    for capabilities in [Capabilities::ALL, Capabilities::VULKAN] {
+        let Some(module) = module(&capabilities) else { continue };
+        let words = write::spirv(&module).unwrap_or_else(|error| panic!("{what}: {error}\n{kernel}"));
+        spirv_val(what, &words, kernel);
+    }
+    for (name, capabilities, write) in LANGUAGES {
+        let Some(module) = module(&capabilities) else { continue };
+        let code = write(&module).unwrap_or_else(|error| panic!("{what}: {name}: {error}\n{kernel}"));
+        assert!(!code.is_empty(), "{what}: {name}\n{kernel}");
     }
 }
 

@@ -144,20 +144,31 @@ fn compile(
     device: &dyn Device,
     dump: Option<&Dump>,
 ) -> Result<Arc<dyn Executable>> {
+    let kernel = prepared(described, optimize, |kernel| device.lower(kernel))?;
+    if let Some(dump) = dump {
+        dump.write(&kernel)?;
+    }
+    device.compile(kernel, optimize)
+}
+
+/// What a backend gets of a description; `lower` rewrites what the backend's device has no instructions for, and tells
+/// whether it has changed anything.
+pub(crate) fn prepared(
+    described: &Kernel,
+    optimize: bool,
+    lower: impl FnOnce(&mut Kernel) -> bool,
+) -> Result<Kernel> {
     verified(described, described)?;
     let mut kernel = described.clone();
     pass::prepare(&mut kernel);
     if optimize {
         pass::optimize(&mut kernel);
     }
-    if device.lower(&mut kernel) && optimize {
+    if lower(&mut kernel) && optimize {
         pass::optimize(&mut kernel);
     }
     verified(&kernel, described)?;
-    if let Some(dump) = dump {
-        dump.write(&kernel)?;
-    }
-    device.compile(kernel, optimize)
+    Ok(kernel)
 }
 
 fn verified(kernel: &Kernel, described: &Kernel) -> Result<()> {

@@ -14,6 +14,8 @@ use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch, Stream};
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::explain::LaunchExplanation;
+#[cfg(feature = "inspect")]
+use crate::inspect::{Code, Inspector, Target};
 use crate::launch::Launch;
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::output::{Output, OutputSink};
@@ -42,6 +44,8 @@ pub struct DeviceContext {
     threads: Option<NonZeroUsize>,
     output: Output,
     explain: Option<Output>,
+    #[cfg(feature = "inspect")]
+    inspector: Option<Inspector>,
 }
 
 /// What the clones of a context share.
@@ -138,6 +142,8 @@ impl DeviceContext {
             threads: None,
             output: Output::default(),
             explain: None,
+            #[cfg(feature = "inspect")]
+            inspector: None,
         })
     }
 
@@ -233,6 +239,34 @@ impl DeviceContext {
         DeviceContext { explain: Some(Output::new(sink)), ..self }
     }
 
+    /// The same context, with a sink for the code that each launch becomes for `target`, whatever the device is that it
+    /// then runs on. A launch that the target cannot do is refused.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use tilewise_runtime::inspect::Target;
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, block_dim, grid_dim};
+    ///
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let ctx = DeviceContext::open("cpu")?.with_inspector(Target::Ptx, {
+    ///     let seen = Arc::clone(&seen);
+    ///     move |code| seen.lock().unwrap().push(code)
+    /// });
+    /// let launch = LaunchBuilder::new("wait").describe(tilewise_stage::barrier);
+    /// ctx.enqueue_function(launch, grid_dim(1), block_dim(64))?;
+    /// assert!(seen.lock().unwrap()[0].text().unwrap().contains(".entry wait"));
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[cfg(feature = "inspect")]
+    #[must_use]
+    pub fn with_inspector(
+        self,
+        target: Target,
+        sink: impl Fn(Code) + Send + Sync + 'static,
+    ) -> DeviceContext {
+        DeviceContext { inspector: Some(Inspector::new(target, sink)), ..self }
+    }
+
     /// Name of the device.
     pub fn device_name(&self) -> &str {
         &self.device_info().name
@@ -282,9 +316,13 @@ impl DeviceContext {
                 LaunchExplanation::new(&kernel, &params, grid.map(|n| n as usize), block.map(|n| n as usize));
             explanation.to_string().lines().for_each(|line| sink.print(line));
         }
+        let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
+        #[cfg(feature = "inspect")]
+        if let Some(inspector) = &self.inspector {
+            inspector.look(&kernel, self.optimize, grid, block, &args)?;
+        }
         let compiled = self.shared.kernels.get(&kernel, self.optimize, &*self.shared.device)?;
         recycle(kernel);
-        let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
             grid,

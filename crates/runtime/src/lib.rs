@@ -65,6 +65,8 @@ mod event;
 mod explain;
 mod fault;
 mod host_buffer;
+#[cfg(feature = "inspect")]
+pub mod inspect;
 mod launch;
 mod output;
 mod pinned;

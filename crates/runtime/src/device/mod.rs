@@ -13,7 +13,7 @@ mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod host_memory;
-mod numbers;
+pub(crate) mod numbers;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod reports;
 mod table;

@@ -21,12 +21,26 @@ pub(crate) enum Argument<'a> {
 }
 
 /// A launch with the addresses of its tensors.
+#[cfg_attr(
+    not(any(feature = "cuda", feature = "wgpu")),
+    allow(
+        dead_code,
+        reason = "the CPU device has no variants; the numbers alone are asked for by `inspect`"
+    )
+)]
 pub(crate) struct Numbers<'a> {
     launch: &'a DeviceLaunch<'a>,
     /// The address of the first element of a tensor.
     address: fn(&TensorValue) -> u64,
 }
 
+#[cfg_attr(
+    not(any(feature = "cuda", feature = "wgpu")),
+    allow(
+        dead_code,
+        reason = "the CPU device has no variants; the numbers alone are asked for by `inspect`"
+    )
+)]
 impl<'a> Numbers<'a> {
     pub(crate) fn new(launch: &'a DeviceLaunch<'a>, address: fn(&TensorValue) -> u64) -> Numbers<'a> {
         Numbers { launch, address }
@@ -66,27 +80,42 @@ impl<'a> Numbers<'a> {
 
     /// The numbers as a value of their own.
     pub(crate) fn to_launch_numbers(&self) -> LaunchNumbers {
-        let args = self.arguments().map(|argument| match argument {
-            Argument::Scalar(value) => ArgNumbers::Scalar(value),
-            Argument::Tensor(tensor, address) => ArgNumbers::Tensor {
-                extents: tensor.extents.clone(),
-                strides: tensor.strides.clone(),
-                align: alignment(address),
-            },
-        });
-        LaunchNumbers { grid: self.launch.grid, block: self.launch.block, args: args.collect() }
+        launch_numbers(self.launch.grid, self.launch.block, self.launch.args, self.address)
     }
 
     fn arguments(&self) -> impl Iterator<Item = Argument<'a>> {
-        self.launch.args.iter().map(|arg| match arg {
-            // No fact depends on the value of a float, so all of them are one number.
-            ArgValue::Scalar(value) if value.scalar.is_float() => {
-                Argument::Scalar(Const { bits: 0, ..*value })
-            }
-            ArgValue::Scalar(value) => Argument::Scalar(*value),
-            ArgValue::Tensor(tensor) => Argument::Tensor(tensor, (self.address)(tensor)),
-        })
+        arguments(self.launch.args, self.address)
     }
+}
+
+/// The numbers of a launch; `address` gives that of a tensor's first element.
+pub(crate) fn launch_numbers(
+    grid: [u32; 3],
+    block: [u32; 3],
+    args: &[&ArgValue],
+    address: fn(&TensorValue) -> u64,
+) -> LaunchNumbers {
+    let args = arguments(args, address).map(|argument| match argument {
+        Argument::Scalar(value) => ArgNumbers::Scalar(value),
+        Argument::Tensor(tensor, address) => ArgNumbers::Tensor {
+            extents: tensor.extents.clone(),
+            strides: tensor.strides.clone(),
+            align: alignment(address),
+        },
+    });
+    LaunchNumbers { grid, block, args: args.collect() }
+}
+
+fn arguments<'a>(
+    args: &'a [&ArgValue],
+    address: fn(&TensorValue) -> u64,
+) -> impl Iterator<Item = Argument<'a>> {
+    args.iter().map(move |arg| match arg {
+        // No fact depends on the value of a float, so all of them are one number.
+        ArgValue::Scalar(value) if value.scalar.is_float() => Argument::Scalar(Const { bits: 0, ..*value }),
+        ArgValue::Scalar(value) => Argument::Scalar(*value),
+        ArgValue::Tensor(tensor) => Argument::Tensor(tensor, address(tensor)),
+    })
 }
 
 /// The largest power of two that divides an address, but at most [`MAX_ALIGN`].

@@ -2,6 +2,8 @@
 
 mod launch;
 mod tensor;
+#[cfg(any(feature = "cuda", feature = "wgpu", feature = "inspect"))]
+mod unsupported;
 
 use std::fmt;
 
@@ -12,6 +14,8 @@ use crate::fault::FaultReport;
 
 pub use launch::LaunchError;
 pub use tensor::TensorError;
+#[cfg(any(feature = "wgpu", feature = "inspect"))]
+pub(crate) use unsupported::by_naga;
 
 /// What a function of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -138,13 +138,6 @@ impl Variant {
     }
 }
 
-impl From<tilewise_ptx::Unsupported> for Error {
-    fn from(unsupported: tilewise_ptx::Unsupported) -> Error {
-        let tilewise_ptx::Unsupported { kernel, what, target, location } = unsupported;
-        Error::Unsupported { kernel, what, target: target.to_string(), location }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,20 +163,5 @@ mod tests {
         assert_eq!(more_blocks(64, 256, 4, 65_536), None);
         // Eight blocks are all that 2048 threads can be, whatever the registers.
         assert_eq!(more_blocks(16, 256, 8, 65_536), None);
-    }
-
-    #[test]
-    fn what_cannot_be_done_says_where() {
-        let location = tilewise_ir::Location { file: "src/k.rs".to_owned(), line: 3, column: 5 };
-        let error = Error::from(tilewise_ptx::Unsupported {
-            kernel: "sum".to_owned(),
-            what: "an atomic addition of f64x2".to_owned(),
-            target: Target { capability: 90, ptx: (8, 0) },
-            location: Some(location),
-        });
-        assert_eq!(
-            error.to_string(),
-            "kernel `sum`: an atomic addition of f64x2 cannot run on sm_90 (PTX 8.0) (src/k.rs:3:5)"
-        );
     }
 }

@@ -210,7 +210,8 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         // Mesa's software adapter rounds twice, and HLSL leaves it open.
         fused_mul_add: !found.is_software() && found.info.backend != Backend::Dx12,
         native_functions: !exact,
-        memory_barriers: has(Features::MEMORY_DECORATION_COHERENT),
+        // naga writes them to MSL as barriers that all threads have to come to.
+        memory_barriers: has(Features::MEMORY_DECORATION_COHERENT) && found.info.backend != Backend::Metal,
         max_shared_bytes: limits.max_compute_workgroup_storage_size,
         max_threads: limits.max_compute_invocations_per_workgroup,
         max_block: [

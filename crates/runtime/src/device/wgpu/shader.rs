@@ -4,19 +4,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use naga::back::spv;
 use tilewise_ir::Kernel;
 use tilewise_ir::analysis::Facts;
 use tilewise_naga::module::{LAUNCH_BINDING, TENSORS_BINDING, Tensor};
-use tilewise_naga::{Arg, Module, Reason, Unsupported};
+use tilewise_naga::{Arg, Module, write};
 use wgpu::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use crate::device::reports::Described;
 use crate::device::wgpu::gpu::Gpu;
-use crate::error::{Error, Result};
-
-/// The version of SPIR-V that is written: that of Vulkan 1.1.
-const SPIRV: (u8, u8) = (1, 3);
+use crate::error::{Error, Result, by_naga};
 
 /// A kernel compiled for some facts.
 #[derive(Debug)]
@@ -38,8 +34,10 @@ pub(super) struct Variant {
 /// Compiles a kernel for facts.
 pub(super) fn compile(gpu: &Gpu, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
     let module = tilewise_naga::compile(kernel, facts, &gpu.capabilities)
-        .map_err(|unsupported| refused(unsupported, &gpu.name))?;
-    let spirv = if gpu.exact { Some(to_spirv(&module, &kernel.name)?) } else { None };
+        .map_err(|unsupported| by_naga(unsupported, &gpu.name))?;
+    let spirv = gpu.exact.then(|| write::spirv(&module)).transpose();
+    let spirv =
+        spirv.map_err(|error| Error::Assemble { kernel: kernel.name.clone(), log: error.to_string() })?;
     let assembled = gpu.call("create_compute_pipeline", || {
         let shader = shader(gpu, &module, spirv);
         let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
@@ -93,28 +91,6 @@ fn bindings(module: &Module) -> Vec<BindGroupLayoutEntry> {
     entries
 }
 
-/// The words of a shader whose arithmetic on floats a driver leaves as it is.
-fn to_spirv(module: &Module, kernel: &str) -> Result<Vec<u32>> {
-    let wrong = |log: String| Error::Assemble { kernel: kernel.to_owned(), log };
-    let info = module.validate().map_err(|error| wrong(error.emit_to_string("")))?;
-    let bindings = bindings(module).into_iter().map(|entry| {
-        let resource = naga::ResourceBinding { group: 0, binding: entry.binding };
-        let place = spv::BindingInfo { descriptor_set: 0, binding: entry.binding, binding_array_size: None };
-        (resource, place)
-    });
-    let options = spv::Options {
-        lang_version: SPIRV,
-        flags: spv::WriterFlags::empty(),
-        binding_map: bindings.collect(),
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        force_loop_bounding: false,
-        ..spv::Options::default()
-    };
-    let words =
-        spv::write_vec(&module.shader, &info, &options, None).map_err(|error| wrong(error.to_string()))?;
-    Ok(tilewise_naga::spirv::exact(&words))
-}
-
 /// The shader, without checks by wgpu: the kernel has those that it needs.
 #[expect(unsafe_code, reason = "wgpu cannot know that the kernel keeps within its bindings")]
 fn shader(gpu: &Gpu, module: &Module, spirv: Option<Vec<u32>>) -> wgpu::ShaderModule {
@@ -140,39 +116,5 @@ fn shader(gpu: &Gpu, module: &Module, spirv: Option<Vec<u32>>) -> wgpu::ShaderMo
             spirv: Some(Cow::Owned(words)),
             ..Default::default()
         })
-    }
-}
-
-/// What a user is told whose kernel an adapter cannot run.
-fn refused(unsupported: Unsupported, adapter: &str) -> Error {
-    let Unsupported { kernel, reason, location } = unsupported;
-    let what = match reason {
-        Reason::Lacks { what, feature } => format!("{what}, which needs {feature},"),
-        Reason::WideIndex => {
-            "index arithmetic that may exceed 32 bits (smaller extents or a smaller grid make it fit)"
-                .to_owned()
-        }
-        Reason::Limit { what, amount, limit } => {
-            format!("a kernel with {amount} {what} (the most is {limit})")
-        }
-        reason @ (Reason::DivergentBarrier | Reason::UnknownBlock) => reason.to_string(),
-    };
-    Error::Unsupported { kernel, what, target: adapter.to_owned(), location }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_an_adapter_lacks_is_named_with_the_line() {
-        let location = tilewise_ir::Location { file: "src/k.rs".to_owned(), line: 3, column: 5 };
-        let reason =
-            Reason::Lacks { what: "`add` of f64".to_owned(), feature: tilewise_naga::Feature::Float64 };
-        let unsupported = Unsupported { kernel: "sum".to_owned(), reason, location: Some(location) };
-        assert_eq!(
-            refused(unsupported, "Mali-G78 by Vulkan").to_string(),
-            "kernel `sum`: `add` of f64, which needs `f64`, cannot run on Mali-G78 by Vulkan (src/k.rs:3:5)"
-        );
     }
 }
