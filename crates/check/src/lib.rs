@@ -1,0 +1,11 @@
+//! The checker: what is wrong with a kernel, found while the interpreter runs it.
+//!
+//! [`Report`] is what it has found, as plain data.
+#![forbid(unsafe_code)]
+
+mod finding;
+
+pub use finding::{
+    Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Number, Party,
+    RacePattern, Report, Severity, Site, Step, ThreadRange,
+};
