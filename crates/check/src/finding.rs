@@ -108,6 +108,9 @@ pub enum Kind {
         index: u64,
         /// The extent of the dimension.
         extent: u64,
+        /// The extents of all dimensions that were checked, to go with [`Element::index`]: a dimension that is proved to
+        /// hold beforehand is in neither.
+        extents: Vec<u64>,
     },
     /// An access whose bounds were not checked and that lies outside its memory. Counts accesses.
     OutsideMemory {

@@ -97,6 +97,13 @@ pub enum FaultKind {
         /// Who waits at a barrier meanwhile.
         at_barrier: Vec<Waiting>,
     },
+    /// Threads have gone round loops for as often as the launch allows. Only a device that is given a limit reports it.
+    TooManyRounds {
+        /// The limit.
+        rounds: u64,
+        /// Who was in which loop; at least one entry.
+        running: Vec<Waiting>,
+    },
 }
 
 /// What an access does to memory.
@@ -133,7 +140,9 @@ impl fmt::Display for Fault {
         }
         write!(f, "{} (block {}, ", self.kind, Triple(self.block))?;
         match self.kind {
-            FaultKind::BarrierDivergence { .. } | FaultKind::NoProgress { .. } => write!(f, "first ")?,
+            FaultKind::BarrierDivergence { .. }
+            | FaultKind::NoProgress { .. }
+            | FaultKind::TooManyRounds { .. } => write!(f, "first ")?,
             _ => {}
         }
         write!(f, "thread {})", Triple(self.thread))
@@ -173,6 +182,10 @@ impl fmt::Display for FaultKind {
                     write!(f, "; {ended} ended before")?;
                 }
                 Ok(())
+            }
+            FaultKind::TooManyRounds { rounds, running } => {
+                write!(f, "a loop has not ended after {rounds} rounds, which is the limit: ")?;
+                list(f, running, "is", "are")
             }
             FaultKind::NoProgress { spinning, at_barrier } => {
                 f.write_str("a loop makes no progress: nothing that it looks at changes any more: ")?;

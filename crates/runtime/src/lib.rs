@@ -36,6 +36,7 @@
 //! | --- | --- |
 //! | `TILEWISE_DEVICE` | the device that [`DeviceContext::new`] opens: `cpu`, `nvidia`, `nvidia:1`, ... |
 //! | `TILEWISE_OPT` | `0` turns the optimiser off |
+//! | `TILEWISE_CHECK` | `1` checks every launch (see [`DeviceContext::checked`]); the device is then the CPU |
 //! | `TILEWISE_DUMP` | a folder: each kernel that is compiled is written there as `<kernel>-<hash>.ir`, as the device gets it |
 //! | `TILEWISE_CACHE` | the folder in which code for GPUs is kept from one run of the program to the next; `0` or `off` for none. It is `tilewise` in the user's folder for caches if the variable is not set |
 //!
@@ -59,11 +60,12 @@ mod host_buffer;
 mod launch;
 mod output;
 mod pinned;
+mod reports;
 mod storage;
 mod tensor;
 
 pub use buffer::DeviceBuffer;
-pub use context::DeviceContext;
+pub use context::{DeviceContext, check};
 pub use device::{DeviceInfo, DeviceLimits};
 pub use elementwise::{elementwise, simd_width_of};
 pub use error::{Error, LaunchError, Result, TensorError};
@@ -79,3 +81,4 @@ pub use output::OutputSink;
 pub use pinned::{PinnedBuffer, PinnedElement};
 pub use tensor::DeviceTensor;
 pub use tensor::view::{TensorView, TensorViewMut};
+pub use tilewise_check as report;

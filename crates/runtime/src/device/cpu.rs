@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
-use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Program};
+use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Outcome, Program};
 use tilewise_ir::{Kernel, Scalar};
 
 use crate::device::{
@@ -58,6 +58,10 @@ fn cores() -> NonZeroUsize {
 impl Device for Cpu {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn can_check(&self) -> bool {
+        true
     }
 
     fn create_stream(&self) -> Result<Arc<dyn Stream>> {
@@ -222,7 +226,15 @@ impl Executable for CpuExecutable {
             ..Options::default()
         };
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
-        let outcome = match self.program.run(config, &args, options) {
+        let run = match launch.reports {
+            None => self.program.run(config, &args, options),
+            // What went wrong is in the report.
+            Some(reports) => tilewise_check::run(&self.program, config, &args, options).map(|(_, report)| {
+                reports.add(report);
+                Outcome::default()
+            }),
+        };
+        let outcome = match run {
             Ok(outcome) => outcome,
             Err(tilewise_interp::LaunchError::OutOfMemory(error)) => return Err(error.into()),
             Err(error) => return Err(LaunchError::Cpu(error).into()),

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::fault::FaultReport;
 use crate::launch::TensorValue;
 use crate::output::Output;
+use crate::reports::Reports;
 
 /// What is known of a device before it is used.
 ///
@@ -64,6 +65,11 @@ pub struct DeviceLimits {
 pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
+
+    /// Whether launches can be checked.
+    fn can_check(&self) -> bool {
+        false
+    }
 
     /// A stream that nothing has been enqueued on.
     fn create_stream(&self) -> Result<Arc<dyn Stream>>;
@@ -176,6 +182,8 @@ pub(crate) struct DeviceLaunch<'a> {
     pub(crate) output: &'a Output,
     /// How many threads of the host may work, for a device that runs on the host.
     pub(crate) threads: Option<NonZeroUsize>,
+    /// Where the report goes if the launch is to be checked.
+    pub(crate) reports: Option<&'a Reports>,
 }
 
 /// An argument as a device gets it.
