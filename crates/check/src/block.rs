@@ -15,7 +15,7 @@ use crate::finding::Datum;
 use crate::global::{Batch, BlockGlobal, GROUP, Group, LaunchGlobal};
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite};
-use crate::record::{Detail, Fact, Instance, Key, PatternKey, Record, Who, datum};
+use crate::record::{Detail, Fact, Instance, Key, Record, Who, misaligned, values_of_race};
 
 /// What the blocks of a launch share.
 #[derive(Debug)]
@@ -511,62 +511,12 @@ impl<'a> BarrierBlock<'a> {
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
         for &(class, earlier) in &verdict.races {
-            let value = |bits| datum(plan, site, bits);
-            let (pattern, right, wrong) = match (class.is_write(), written) {
-                (true, Some(new)) => (PatternKey::WriteWrite, value(new), value(old)),
-                (false, new) => (PatternKey::ReadWrite, value(old), new.map_or(Datum::Unknown, value)),
-                (true, None) if class.is_atomic() => (PatternKey::WriteRead, value(old), Datum::Unknown),
-                (true, None) => {
-                    (PatternKey::WriteRead, value(old), before(earlier).map_or(Datum::Unwritten, value))
-                }
-            };
+            let (pattern, right, wrong) = values_of_race(plan, site, class, old, written, before(earlier));
             let key = Key::Race { first: earlier.site(), second: site, pattern, between_blocks: false };
-            let harmless = right == wrong && right != Datum::Unknown;
+            let harmless = right == wrong && matches!(right, Datum::Value(_));
             let first = Who { thread: earlier.thread(), ..who };
             let instance = Instance { key, count: 1, word: Some((word, own)), harmless, order };
             self.record.add(instance, || Detail::Race { word, first, second: who, right, wrong });
-        }
-    }
-
-    /// Checks claims of alignment.
-    fn alignment(&mut self, site: &PlannedSite, event: &AccessEvent<'_>) {
-        let offset = match site.place {
-            Place::Global { offset, .. } => offset,
-            Place::Shared(_) | Place::Local(_) => 0,
-        };
-        let (size, align) = (site.access.scalar.size() as u64, site.access.align as u64);
-        let who = self.who(0);
-        let record = &mut self.record;
-        let mut check = |thread: usize, word: usize| {
-            let remainder = (offset + word) as u64 * size % align;
-            if remainder != 0 {
-                let who = Who { thread: thread as u32, ..who };
-                let instance = Instance {
-                    key: Key::Misaligned { site: site.canon },
-                    count: 1,
-                    word: None,
-                    harmless: true,
-                    order: (who.block, who.interval),
-                };
-                record.add(instance, || Detail::Access {
-                    word: Some(offset + word),
-                    who,
-                    fact: Fact::Alignment { align, remainder },
-                });
-            }
-        };
-        match &event.words {
-            Words::Same(first) => event.threads.iter().for_each(|thread| check(thread, *first)),
-            Words::Chunks(chunks) => {
-                for chunk in chunks.iter() {
-                    let base = chunk.chunk * Chunks::LANES;
-                    crate::global::bits(chunk.active).for_each(|lane| check(base + lane, chunk.word(lane)));
-                }
-            }
-            Words::Each(spots) => {
-                let first = spots.iter().filter(|spot| spot.component == 0);
-                first.for_each(|spot| check(spot.thread as usize, spot.word));
-            }
         }
     }
 }
@@ -583,9 +533,7 @@ impl BlockObserver for BarrierBlock<'_> {
     fn access(&mut self, event: &AccessEvent<'_>) {
         let plan = self.launch.plan;
         let site = &plan.sites[event.site as usize];
-        if site.access.align as usize > site.access.scalar.size() {
-            self.alignment(site, event);
-        }
+        misaligned(site, event, self.who(0), &mut self.record);
         match site.place {
             Place::Global { buffer, offset } if site.tracked => self.global(site, buffer, offset, event),
             Place::Global { .. } => {}

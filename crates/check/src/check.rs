@@ -5,11 +5,12 @@ use std::num::NonZeroUsize;
 use tilewise_interp::{Arg, BlockObserver, LaunchConfig, LaunchError, Observer, Options, Outcome, Program};
 
 use crate::block::{BarrierBlock, LaunchState};
+use crate::clocks::ClockObserver;
 use crate::finding::{NotModelled, Report};
 use crate::plan::Plan;
 
 /// Rounds of loops after which a block is given up, if [`Options::max_rounds`] does not say it.
-pub const DEFAULT_MAX_ROUNDS: u64 = 1 << 26;
+pub const DEFAULT_MAX_ROUNDS: u64 = 1 << 24;
 
 /// Runs a kernel, watches it, and gives what it found beside the outcome of the launch.
 ///
@@ -25,6 +26,26 @@ pub fn run(
     options: Options<'_>,
 ) -> Result<(Outcome, Report), LaunchError> {
     let plan = Plan::new(program, config, args);
+    let max_rounds = Some(options.max_rounds.unwrap_or(DEFAULT_MAX_ROUNDS));
+    let report = |findings| Report {
+        kernel: plan.kernel.name.clone(),
+        grid: config.grid,
+        block: config.block,
+        findings,
+        not_modelled: not_modelled(&plan),
+    };
+    if plan.needs_clocks {
+        let observer = ClockObserver::new(&plan);
+        let watched = Options {
+            threads: NonZeroUsize::new(1),
+            limits: options.limits,
+            output: options.output.map(|output| output as &mut (dyn FnMut(&str) + Send)),
+            observer: Some(&observer),
+            max_rounds,
+        };
+        let outcome = program.run(config, args, watched)?;
+        return Ok((outcome, report(observer.into_record().into_findings(&plan))));
+    }
     let state = LaunchState::new(&plan);
     let observer = BarrierObserver(&state);
     // Blocks that see what others wrote would see something else in each run, and so would the report.
@@ -34,7 +55,7 @@ pub fn run(
         limits: options.limits,
         output: options.output.map(|output| output as &mut (dyn FnMut(&str) + Send)),
         observer: Some(&observer),
-        max_rounds: Some(options.max_rounds.unwrap_or(DEFAULT_MAX_ROUNDS)),
+        max_rounds,
     };
     let outcome = program.run(config, args, watched)?;
     let LaunchState { barriers, collected, .. } = state;
@@ -43,14 +64,7 @@ pub fn run(
     collected.global.races(&plan, &mut record);
     let mut findings = record.into_findings(&plan);
     findings.extend(barriers.advice(&plan));
-    let report = Report {
-        kernel: plan.kernel.name.clone(),
-        grid: config.grid,
-        block: config.block,
-        findings,
-        not_modelled: not_modelled(&plan),
-    };
-    Ok((outcome, report))
+    Ok((outcome, report(findings)))
 }
 
 /// What this checker cannot look at in a kernel.

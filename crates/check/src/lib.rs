@@ -10,6 +10,7 @@
 //! | `finding` | what was found, as plain data |
 //! | `plan` | what is known before the launch runs: accesses, memories, what can conflict |
 //! | `block`, `cells`, `barriers` | a block whose threads are ordered by barriers alone |
+//! | `clocks` | a launch whose threads are ordered by atomics and fences, too |
 //! | `global` | buffers: what each block did, and races between blocks |
 //! | `local` | memory of a thread |
 //! | `faults`, `record` | findings while they are collected |
@@ -19,6 +20,7 @@ mod barriers;
 mod block;
 mod cells;
 mod check;
+mod clocks;
 mod faults;
 mod finding;
 mod global;

@@ -20,8 +20,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) atomic_allocs: Vec<bool>,
     /// Extents and strides of tensor arguments, by parameter.
     tensors: Vec<Option<TensorPlan>>,
-    /// Whether anything but barriers orders threads: acquire, release, fences.
-    pub(crate) has_clocks: bool,
+    /// Whether anything but barriers orders threads (acquire, release, fences), or blocks do not run one after the other.
+    pub(crate) needs_clocks: bool,
     /// Whether what a block reads can depend on other blocks.
     pub(crate) blocks_depend: bool,
     /// Whether there are more positions than the shadow can tell apart.
@@ -119,7 +119,7 @@ impl<'a> Plan<'a> {
             buffers,
             atomic_allocs: vec![false; kernel.allocs.len()],
             tensors,
-            has_clocks: has_clocks(kernel),
+            needs_clocks: has_order(kernel) || program.blocks_wait(),
             blocks_depend: false,
             too_many_sites: false,
         };
@@ -275,7 +275,7 @@ pub(crate) fn scope(kind: SiteKind) -> Scope {
 }
 
 /// Whether anything orders threads but barriers.
-fn has_clocks(kernel: &Kernel) -> bool {
+fn has_order(kernel: &Kernel) -> bool {
     let mut found = false;
     kernel.body.visit(&mut |inst| {
         found |= match &inst.op {

@@ -1,12 +1,14 @@
 //! Findings while they are collected: equal ones counted, the first kept, the same whatever the order of the blocks.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tilewise_interp::{AccessEvent, Chunks, Words};
 use tilewise_ir::Span;
 
 use crate::finding::{
     Action, Datum, Element, Finding, Group, Kind, Number, Party, RacePattern, Severity, Site, Step,
 };
-use crate::plan::Plan;
+use crate::global::bits;
+use crate::plan::{Class, Place, Plan, PlannedSite};
 
 /// What makes findings equal. Accesses are by number of the first that is the same in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,11 +137,6 @@ impl Record {
             Some((word, false)) => drop(entry.common.insert(word)),
             None => {}
         }
-    }
-
-    /// Whether there is a finding of this kind.
-    pub(crate) fn has(&self, key: &Key) -> bool {
-        self.entries.contains_key(key)
     }
 
     /// Takes over the findings of another.
@@ -313,4 +310,61 @@ impl From<PatternKey> for RacePattern {
 /// A value of what an access touches.
 pub(crate) fn datum(plan: &Plan<'_>, site: u16, bits: u64) -> Datum {
     Datum::Value(Number::new(plan.scalar(site), bits))
+}
+
+/// What a race is and what it does to the value of a word, seen from its second access: `old` is what it found, `written`
+/// what it wrote, `before` what was there before the first one if that is known and anything was.
+pub(crate) fn values_of_race(
+    plan: &Plan<'_>,
+    site: u16,
+    earlier: Class,
+    old: u64,
+    written: Option<u64>,
+    before: Option<u64>,
+) -> (PatternKey, Datum, Datum) {
+    let value = |bits| datum(plan, site, bits);
+    match (earlier.is_write(), written) {
+        (true, Some(new)) => (PatternKey::WriteWrite, value(new), value(old)),
+        (false, new) => (PatternKey::ReadWrite, value(old), new.map_or(Datum::Unknown, value)),
+        (true, None) if earlier.is_atomic() => (PatternKey::WriteRead, value(old), Datum::Unknown),
+        (true, None) => (PatternKey::WriteRead, value(old), before.map_or(Datum::Unwritten, value)),
+    }
+}
+
+/// Records claims of alignment that do not hold; `who` is any thread of the block.
+pub(crate) fn misaligned(site: &PlannedSite, event: &AccessEvent<'_>, who: Who, record: &mut Record) {
+    let (size, align) = (site.access.scalar.size() as u64, site.access.align as u64);
+    if align <= size {
+        return;
+    }
+    let offset = match site.place {
+        Place::Global { offset, .. } => offset,
+        Place::Shared(_) | Place::Local(_) => 0,
+    };
+    let mut check = |thread: usize, word: usize| {
+        let remainder = (offset + word) as u64 * size % align;
+        if remainder == 0 {
+            return;
+        }
+        let who = Who { thread: thread as u32, ..who };
+        let (key, order) = (Key::Misaligned { site: site.canon }, (who.block, who.interval));
+        record.add(Instance { key, count: 1, word: None, harmless: true, order }, || Detail::Access {
+            word: Some(offset + word),
+            who,
+            fact: Fact::Alignment { align, remainder },
+        });
+    };
+    match &event.words {
+        Words::Same(first) => event.threads.iter().for_each(|thread| check(thread, *first)),
+        Words::Chunks(chunks) => {
+            for chunk in chunks.iter() {
+                let base = chunk.chunk * Chunks::LANES;
+                bits(chunk.active).for_each(|lane| check(base + lane, chunk.word(lane)));
+            }
+        }
+        Words::Each(spots) => {
+            let first = spots.iter().filter(|spot| spot.component == 0);
+            first.for_each(|spot| check(spot.thread as usize, spot.word));
+        }
+    }
 }

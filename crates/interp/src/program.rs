@@ -79,6 +79,11 @@ impl Program {
         &self.kernel
     }
 
+    /// Whether a block may have to wait for another one, so that blocks do not simply run one after the other.
+    pub fn blocks_wait(&self) -> bool {
+        self.code.waits
+    }
+
     /// The memory accesses of the kernel, in the order of the source. An [`Observer`](crate::Observer) is told their numbers
     /// in this list.
     pub fn sites(&self) -> impl ExactSizeIterator<Item = AccessSite> + '_ {

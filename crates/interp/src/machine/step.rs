@@ -456,7 +456,8 @@ impl Machine<'_> {
         }
         let place = self.place();
         for thread in failed.iter() {
-            let text = self.faults.first.is_none().then(|| self.line(message, thread));
+            let told = self.faults.first.is_none() || self.faults.log.is_some();
+            let text = told.then(|| self.line(message, thread));
             self.faults
                 .add(place, span, thread, || FaultKind::Assertion { message: text.unwrap_or_default() });
         }

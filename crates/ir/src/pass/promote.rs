@@ -112,6 +112,9 @@ impl Variables {
 
     /// Leaves only allocations of which each element is written before it is read.
     fn drop_unassigned(&mut self, kernel: &Kernel) {
+        if self.types.is_empty() {
+            return;
+        }
         let touched = |inst: &Inst| self.touched(kernel, inst);
         let sound = assigned::definitely(&kernel.body, self.types.len(), kernel.labels, touched);
         let (mut first, mut types) = (Vec::new(), Vec::new());

@@ -5,10 +5,6 @@ use tilewise::report::{Group, Kind};
 
 use crate::harness::{assert_found, clean, mark, report, vector, zeros};
 
-fn shared(len: usize) -> TileTensor<usize, 1> {
-    stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([len]))
-}
-
 /// Threads of a group along x, as ranges, and the mark of their line.
 fn group(group: &Group) -> (Vec<(u32, u32)>, String) {
     let ranges = group.threads.iter().map(|range| (range.first[0], range.last[0])).collect();
@@ -73,7 +69,7 @@ fn a_rotation_in_global_memory() {
 
 #[kernel]
 fn two_rounds(out: &mut TileTensor<usize, 1>, #[comptime] second: bool) {
-    let s = shared(8);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([8]));
     let tid = thread_idx().x;
     s[tid] = tid;
     barrier();
@@ -102,7 +98,7 @@ fn a_read_and_the_next_write() {
 
 #[kernel]
 fn half(out: &mut TileTensor<usize, 1>) {
-    let s = shared(48);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([48]));
     let tid = thread_idx().x;
     s[tid] = tid; // write
     if tid < 20 {
@@ -113,7 +109,7 @@ fn half(out: &mut TileTensor<usize, 1>) {
 
 #[kernel]
 fn whole(out: &mut TileTensor<usize, 1>) {
-    let s = shared(48);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([48]));
     let tid = thread_idx().x;
     s[tid] = tid;
     barrier();
@@ -183,7 +179,7 @@ fn different_barriers_in_two_arms() {
 
 #[kernel]
 fn every_second_block(out: &mut TileTensor<usize, 1>) {
-    let s = shared(4);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([4]));
     let (tid, bid) = (thread_idx().x, block_idx().x);
     let gid = bid * block_dim().x + tid;
     s[tid] = 5 * tid + bid;
@@ -208,7 +204,7 @@ fn blocks_may_differ() {
 
 #[kernel]
 fn one_too_many(out: &mut TileTensor<usize, 1>) {
-    let s = shared(8);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([8]));
     let tid = thread_idx().x;
     barrier(); // before
     s[tid] = tid;

@@ -5,10 +5,6 @@ use tilewise::report::{Datum, Kind};
 
 use crate::harness::{assert_found, clean, element, parties, report, vector, zeros};
 
-fn shared(len: usize) -> TileTensor<usize, 1> {
-    stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([len]))
-}
-
 fn integer(value: Datum) -> i128 {
     match value {
         Datum::Value(number) => number.0.as_int().expect("an integer"),
@@ -18,7 +14,7 @@ fn integer(value: Datum) -> i128 {
 
 #[kernel]
 fn scan_in_place(out: &mut TileTensor<usize, 1>) {
-    let s = shared(7);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([7]));
     let tid = thread_idx().x;
     s[tid] = tid + 1;
     barrier();
@@ -35,7 +31,7 @@ fn scan_in_place(out: &mut TileTensor<usize, 1>) {
 
 #[kernel]
 fn scan_fixed(out: &mut TileTensor<usize, 1>) {
-    let s = shared(7);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([7]));
     let tid = thread_idx().x;
     s[tid] = tid + 1;
     barrier();
@@ -78,7 +74,7 @@ fn a_prefix_scan_in_place() {
 
 #[kernel]
 fn tiles(out: &mut TileTensor<usize, 1>, a: &TileTensor<usize, 1>, rounds: usize, fixed: bool) {
-    let s = shared(5);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([5]));
     let tid = thread_idx().x;
     let mut acc = 0;
     for k in 0..rounds {
@@ -115,7 +111,7 @@ fn a_barrier_is_missing_at_the_end_of_a_tile_loop() {
 
 #[kernel]
 fn warp_style(out: &mut TileTensor<usize, 1>, fixed: bool) {
-    let s = shared(32);
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([32]));
     let tid = thread_idx().x;
     s[tid] = tid + 1;
     barrier();

@@ -82,7 +82,7 @@ fn counters_in_shared_memory() {
         ("hist[2]".to_owned(), vec![(0, 2)])
     );
     assert_found(&report(launch(true, true)), &[]);
-    // Thread 0 counts in element 1, which thread 1 clears, and so on: all but thread 3's own.
+    // No thread counts in the element that it has cleared itself.
     let raced = report(launch(true, false));
     assert_found(&raced, &[("write-write", &["zero", "count"], 6, 3)]);
 }
