@@ -40,6 +40,7 @@ pub struct DeviceContext {
     stream: Arc<dyn Stream>,
     optimize: bool,
     checked: bool,
+    max_rounds: Option<u64>,
     threads: Option<NonZeroUsize>,
     output: Output,
 }
@@ -143,6 +144,7 @@ impl DeviceContext {
             stream,
             optimize,
             checked: false,
+            max_rounds: None,
             threads: None,
             output: Output::default(),
         })
@@ -220,6 +222,13 @@ impl DeviceContext {
     #[must_use]
     pub fn checked(self) -> DeviceContext {
         DeviceContext { checked: true, ..self }
+    }
+
+    /// The same context, its checked launches giving a block up once it has gone round loops that may go on for ever this
+    /// many times, threads that go round together counted once. 0 for the default, 2^24.
+    #[must_use]
+    pub fn with_max_rounds(self, rounds: u64) -> DeviceContext {
+        DeviceContext { max_rounds: (rounds > 0).then_some(rounds), ..self }
     }
 
     /// Whether launches are checked.
@@ -326,6 +335,7 @@ impl DeviceContext {
             args: &args,
             output: &self.output,
             threads: self.threads,
+            max_rounds: self.max_rounds,
             reports: self.checked.then_some(&self.shared.reports),
         })
     }

@@ -131,17 +131,24 @@ fn median(rounds: usize, mut run: impl FnMut() -> tilewise::Result<()>) -> tilew
     Ok(times[rounds / 2])
 }
 
-/// Times `run` with plain and with checked launches.
-fn compare(
+/// Times `run` with plain and with checked launches, on what `make` makes for each.
+fn compare<T>(
     name: &str,
     rounds: usize,
-    mut run: impl FnMut(&DeviceContext) -> tilewise::Result<()>,
+    make: impl Fn(&DeviceContext) -> tilewise::Result<T>,
+    run: impl Fn(&DeviceContext, &mut T) -> tilewise::Result<()>,
 ) -> tilewise::Result<()> {
-    let ctx = DeviceContext::open("cpu")?;
-    let plain = median(rounds, || run(&ctx))?;
-    let checked_ctx = DeviceContext::open("cpu")?.checked();
-    let checked = median(rounds, || run(&checked_ctx))?;
-    for report in checked_ctx.take_reports() {
+    let time = |ctx: &DeviceContext| {
+        let mut tensors = make(ctx)?;
+        median(rounds, || {
+            run(ctx, &mut tensors)?;
+            ctx.synchronize()
+        })
+    };
+    let plain = time(&DeviceContext::open("cpu")?)?;
+    let ctx = DeviceContext::open("cpu")?.checked();
+    let checked = time(&ctx)?;
+    for report in ctx.take_reports() {
         assert!(report.is_clean(), "{report}");
     }
     let ratio = checked.as_secs_f64() / plain.as_secs_f64();
@@ -161,49 +168,31 @@ fn main() -> tilewise::Result<()> {
     println!("{:<44} {:>12} {:>12} {:>8}   {:>4}", "", "unchecked", "checked", "ratio", "aim");
     let n = 1 << 20;
     let (a_host, b_host) = (random(1, n), random(2, n));
-    // Tensors belong to a context: each run makes its own, outside of what is timed only if they are kept.
-    let mut tensors = None;
-    let mut with = |ctx: &DeviceContext| -> tilewise::Result<_> {
+    let vectors = |ctx: &DeviceContext| {
         let a = ctx.tensor_from_slice(row_major([n]), &a_host)?;
         let b = ctx.tensor_from_slice(row_major([n]), &b_host)?;
-        let out = ctx.zeros::<f32, 1>(row_major([n]))?;
-        Ok((ctx.clone(), a, b, out))
+        Ok((a, b, ctx.zeros::<f32, 1>(row_major([n]))?))
     };
-    compare("add f32, n = 2^20, 256 threads", 11, |ctx| {
-        if !matches!(&tensors, Some((of, ..)) if DeviceContext::is_checked(of) == ctx.is_checked()) {
-            tensors = Some(with(ctx)?);
-        }
-        let Some((ctx, a, b, out)) = &mut tensors else { return Ok(()) };
-        ctx.enqueue_function(add(out, a, b), grid_dim(n / 256), block_dim(256))?;
-        ctx.synchronize()
+    compare("add f32, n = 2^20, 256 threads", 11, vectors, |ctx, (a, b, out)| {
+        ctx.enqueue_function(add(out, a, b), grid_dim(n / 256), block_dim(256))
     })?;
-    compare("tree dot f32, n = 2^20, 256 threads", 11, |ctx| {
-        if !matches!(&tensors, Some((of, ..)) if DeviceContext::is_checked(of) == ctx.is_checked()) {
-            tensors = Some(with(ctx)?);
-        }
-        let Some((ctx, a, b, out)) = &mut tensors else { return Ok(()) };
-        ctx.enqueue_function(dot::<256>(out, a, b), grid_dim(n / 256), block_dim(256))?;
-        ctx.synchronize()
+    compare("tree dot f32, n = 2^20, 256 threads", 11, vectors, |ctx, (a, b, out)| {
+        ctx.enqueue_function(dot::<256>(out, a, b), grid_dim(n / 256), block_dim(256))
     })?;
-    drop(tensors);
     let m = 1 << 10;
-    let mut matrices = None;
-    compare("tiled matmul f32, 2^20 elements, tile 16", 1, |ctx| {
-        if !matches!(&matrices, Some((of, ..)) if DeviceContext::is_checked(of) == ctx.is_checked()) {
-            let a = ctx.tensor_from_slice(row_major([m, m]), &a_host)?;
-            let b = ctx.tensor_from_slice(row_major([m, m]), &b_host)?;
-            let c = ctx.zeros::<f32, 2>(row_major([m, m]))?;
-            matrices = Some((ctx.clone(), a, b, c));
-        }
-        let Some((ctx, a, b, c)) = &mut matrices else { return Ok(()) };
-        ctx.enqueue_function(matmul::<16>(c, a, b), grid_dim((m / 16, m / 16)), block_dim((16, 16)))?;
-        ctx.synchronize()
+    let matrices = |ctx: &DeviceContext| {
+        let a = ctx.tensor_from_slice(row_major([m, m]), &a_host)?;
+        let b = ctx.tensor_from_slice(row_major([m, m]), &b_host)?;
+        Ok((a, b, ctx.zeros::<f32, 2>(row_major([m, m]))?))
+    };
+    compare("tiled matmul f32, 2^20 elements, tile 16", 1, matrices, |ctx, (a, b, c)| {
+        ctx.enqueue_function(matmul::<16>(c, a, b), grid_dim((m / 16, m / 16)), block_dim((16, 16)))
     })?;
-    drop(matrices);
 
     let blocks = 64;
     let numbers: Vec<u32> = (0..blocks as u32 * 256).collect();
-    let (input, output) = (GlobalBuf::new("input", numbers.clone()), GlobalBuf::new("output", vec![0; blocks]));
+    let (input, output) =
+        (GlobalBuf::new("input", numbers.clone()), GlobalBuf::new("output", vec![0; blocks]));
     let start = Instant::now();
     let config = riri::LaunchConfig::new(blocks as u32, 256).resident_blocks(4);
     let report = riri::launch(&config, |t| riri_tree(t, &input, &output));

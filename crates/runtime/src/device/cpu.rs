@@ -222,6 +222,7 @@ impl Executable for CpuExecutable {
         let mut lines = launch.output.lines();
         let options = Options {
             threads: Some(launch.threads.unwrap_or(self.cores)),
+            max_rounds: launch.max_rounds.filter(|_| launch.reports.is_some()),
             output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
             ..Options::default()
         };

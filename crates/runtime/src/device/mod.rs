@@ -182,6 +182,8 @@ pub(crate) struct DeviceLaunch<'a> {
     pub(crate) output: &'a Output,
     /// How many threads of the host may work, for a device that runs on the host.
     pub(crate) threads: Option<NonZeroUsize>,
+    /// Rounds of loops after which a checked launch gives a block up.
+    pub(crate) max_rounds: Option<u64>,
     /// Where the report goes if the launch is to be checked.
     pub(crate) reports: Option<&'a Reports>,
 }
