@@ -7,6 +7,7 @@ mod harness;
 mod barriers;
 mod bounds;
 mod global_races;
+mod mutation;
 mod reports;
 mod seeds;
 mod shared_races;
