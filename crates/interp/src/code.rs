@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use tilewise_ir::{AtomicOp, Axis, BinaryOp, Builtin, Format, MemRef, Ordering, Scalar, Shuffle, Span, Type};
+use tilewise_ir::{
+    AtomicOp, Axis, BinaryOp, Builtin, Format, MemRef, Ordering, Scalar, Scope, Shuffle, Span, Type,
+};
 
 use crate::column::Reg;
 use crate::vector::Compute;
@@ -79,7 +81,7 @@ pub(crate) enum Instr {
     /// A memory operation.
     Access(u32),
     /// Orders memory between threads.
-    Fence(Ordering),
+    Fence(Scope, Ordering),
     /// All go on at a later position.
     Jump(u32),
     /// Those whose condition is `when` go on at a later position.
@@ -147,6 +149,12 @@ pub(crate) struct Access {
     pub(crate) bounds: Vec<Bound>,
     /// Position in the user's source.
     pub(crate) span: Span,
+    /// Its number in [`Code::accesses`].
+    pub(crate) number: u32,
+    /// Among which threads it is atomic, if it is.
+    pub(crate) scope: Scope,
+    /// Alignment in bytes that is claimed; 0 if none.
+    pub(crate) align: u16,
 }
 
 /// What a memory operation does, with its registers.

@@ -7,6 +7,7 @@ use thiserror::Error;
 use tilewise_ir::{Const, Fault, Kernel, ParamKind, Scalar, Space};
 
 use crate::buffer::{Buffer, OutOfMemory};
+use crate::observe::Observer;
 
 /// How many blocks of how many threads: x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +46,11 @@ pub struct Options<'a> {
     pub limits: Limits,
     /// Called with each printed line, without a line break, blocks in order; standard output if `None`.
     pub output: Option<&'a mut (dyn FnMut(&str) + Send)>,
+    /// Watches the launch.
+    pub observer: Option<&'a dyn Observer>,
+    /// How many rounds of loops that may go on for ever a block runs before it is given up with a fault; without a limit
+    /// if `None`. Threads that go round together count once.
+    pub max_rounds: Option<u64>,
 }
 
 /// The largest launch that is not refused. The default is what every CUDA device grants, so that a kernel that runs
@@ -346,6 +352,8 @@ impl fmt::Debug for Options<'_> {
             .field("threads", &self.threads)
             .field("limits", &self.limits)
             .field("output", &self.output.as_ref().map(|_| "FnMut(&str)"))
+            .field("observer", &self.observer.map(|_| "Observer"))
+            .field("max_rounds", &self.max_rounds)
             .finish()
     }
 }

@@ -31,6 +31,7 @@
 //! | `vector`, `lane`, `half_float` | arithmetic, as loops over lanes that become vector code |
 //! | `machine` | a block that runs: groups of threads, memory, barriers, warps, faults |
 //! | `schedule` | blocks on cores: which runs when, and which waits for which |
+//! | `observe` | what somebody who watches a launch is told |
 //!
 //! Values that all threads share are computed once, not once a thread. Each operation on the others is one loop over
 //! the lanes of a block. `cargo run --release -p tilewise-interp --example throughput` compares it with plain loops.
@@ -44,10 +45,17 @@ mod half_float;
 mod lane;
 mod launch;
 mod machine;
+mod observe;
 mod program;
 mod schedule;
 mod vector;
 
 pub use buffer::{Buffer, CopyError, OutOfMemory, Word};
 pub use launch::{Arg, LaunchConfig, LaunchError, Limits, Options, Outcome};
+pub use machine::Threads;
+pub use observe::{
+    AccessEvent, AccessSite, AtomicOutcome, BlockObserver, ChunkWords, Chunks, Effect, GivenUp, Memory,
+    NarrowValues, Observer, SiteKind, Spot, ThreadFault, Values, WideValues, Words,
+};
 pub use program::{CompileError, Program};
+pub use vector::{Pattern, ROW};

@@ -7,10 +7,11 @@ use std::thread::available_parallelism;
 use thiserror::Error;
 use tilewise_ir::{Kernel, VerifyError, verify};
 
-use crate::code::Code;
+use crate::code::{AccessOp, Code};
 use crate::compile;
 use crate::launch::{Arg, LaunchConfig, LaunchError, Options, Outcome, check_args};
-use crate::machine::Launch;
+use crate::machine::{Launch, Watching};
+use crate::observe::{AccessSite, SiteKind};
 use crate::schedule;
 
 /// A kernel flattened to linear code. It can be launched any number of times, also at the same time.
@@ -73,6 +74,37 @@ impl Program {
         Ok(Program { kernel: Arc::new(kernel.clone()), code: Arc::new(code) })
     }
 
+    /// The kernel as it was compiled.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Whether a block may have to wait for another one, so that blocks do not simply run one after the other.
+    pub fn blocks_wait(&self) -> bool {
+        self.code.waits
+    }
+
+    /// The memory accesses of the kernel, in the order of the source. An [`Observer`](crate::Observer) is told their numbers
+    /// in this list.
+    pub fn sites(&self) -> impl ExactSizeIterator<Item = AccessSite> + '_ {
+        self.code.accesses.iter().map(|access| AccessSite {
+            span: access.span,
+            mem: access.mem,
+            kind: match access.kind {
+                AccessOp::Load { .. } => SiteKind::Load,
+                AccessOp::Store { .. } => SiteKind::Store,
+                AccessOp::AtomicLoad { ordering, .. } => SiteKind::AtomicLoad(access.scope, ordering),
+                AccessOp::AtomicStore { ordering, .. } => SiteKind::AtomicStore(access.scope, ordering),
+                AccessOp::Rmw { ordering, .. } | AccessOp::Cas { ordering, .. } => {
+                    SiteKind::AtomicUpdate(access.scope, ordering)
+                }
+            },
+            scalar: access.scalar,
+            components: access.components,
+            align: access.align,
+        })
+    }
+
     /// Runs the kernel to its end, and gives what went wrong on the way.
     ///
     /// # Errors
@@ -87,7 +119,8 @@ impl Program {
         config.check(&self.kernel, &options.limits)?;
         check_args(&self.kernel, args)?;
         let workers = options.threads.map_or_else(|| *CORES, NonZeroUsize::get);
-        let launch = Launch::new(&self.kernel, &self.code, config, args);
+        let watching = Watching { observer: options.observer, max_rounds: options.max_rounds };
+        let launch = Launch::new(&self.kernel, &self.code, config, args, watching);
         let mut print = |line: &str| println!("{line}");
         let output = options.output.unwrap_or(&mut print);
         Ok(schedule::run(&launch, workers, output)?)

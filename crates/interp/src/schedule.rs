@@ -103,6 +103,7 @@ struct ResultsState<'o> {
 impl Results<'_> {
     /// Takes over what a block has left behind, when it is done.
     fn add(&self, machine: &mut Machine<'_>) {
+        machine.announce_end();
         let (block, faults) = (machine.block(), machine.take_faults());
         if faults.count == 0 && !self.prints {
             return;

@@ -110,6 +110,13 @@ pub enum FaultKind {
         /// Who waits at a barrier or an operation of a warp meanwhile.
         at_barrier: Vec<Waiting>,
     },
+    /// Threads have gone round loops for as often as the launch allows. Only a device that is given a limit reports it.
+    TooManyRounds {
+        /// The limit.
+        rounds: u64,
+        /// Who was in which loop; at least one entry.
+        running: Vec<Waiting>,
+    },
 }
 
 /// What an access does to memory.
@@ -148,7 +155,8 @@ impl fmt::Display for Fault {
         match self.kind {
             FaultKind::BarrierDivergence { .. }
             | FaultKind::WarpDivergence { .. }
-            | FaultKind::NoProgress { .. } => write!(f, "first ")?,
+            | FaultKind::NoProgress { .. }
+            | FaultKind::TooManyRounds { .. } => write!(f, "first ")?,
             FaultKind::OutOfBounds { .. }
             | FaultKind::OutsideMemory { .. }
             | FaultKind::DivisionByZero
@@ -209,6 +217,10 @@ impl fmt::Display for FaultKind {
                 "a shuffle from lane {lane}, which does not exist in this warp or has returned; the lane's own value is \
                  used"
             ),
+            FaultKind::TooManyRounds { rounds, running } => {
+                write!(f, "a loop has not ended after {rounds} rounds, which is the limit: ")?;
+                list(f, running, "is", "are")
+            }
             FaultKind::NoProgress { spinning, at_barrier } => {
                 f.write_str("a loop makes no progress: nothing that it looks at changes any more: ")?;
                 list(f, spinning, "spins", "spin")?;

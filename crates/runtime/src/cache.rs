@@ -21,6 +21,17 @@ use crate::error::{Error, Result};
 /// The most kernels that are kept.
 const CAPACITY: usize = 512;
 
+/// Which passes a kernel goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Passes {
+    /// All.
+    Optimized,
+    /// Those without which it would compute something else.
+    Prepared,
+    /// Those that hide nothing from the checker.
+    Checked,
+}
+
 /// The compiled kernels of a context.
 #[derive(Debug, Default)]
 pub(crate) struct KernelCache {
@@ -41,7 +52,7 @@ struct Entries {
 #[derive(Debug)]
 struct Entry {
     described: Kernel,
-    optimize: bool,
+    passes: Passes,
     last_used: AtomicU64,
     /// Set by the first who needs it; others wait.
     executable: OnceLock<Result<Arc<dyn Executable>>>,
@@ -74,12 +85,12 @@ impl KernelCache {
     }
 
     /// The kernel compiled for `device`, which is the same at each call.
-    pub(crate) fn get(&self, described: &Kernel, optimize: bool, device: &dyn Device) -> Result<Compiled> {
-        let hash = structural_hash(described, optimize);
-        let entry = self.lock().entry(hash, described, optimize);
+    pub(crate) fn get(&self, described: &Kernel, passes: Passes, device: &dyn Device) -> Result<Compiled> {
+        let hash = structural_hash(described, passes);
+        let entry = self.lock().entry(hash, described, passes);
         let executable = entry.executable.get_or_init(|| {
             self.compilations.fetch_add(1, Ordering::Relaxed);
-            compile(&entry.described, optimize, device, self.dump.as_ref())
+            compile(&entry.described, passes, device, self.dump.as_ref())
         });
         if let Err(error) = executable {
             // What failed may work later, when there is more memory.
@@ -97,12 +108,11 @@ impl KernelCache {
 
 impl Entries {
     /// The entry of a description, a new one if it is not there.
-    fn entry(&mut self, hash: u64, described: &Kernel, optimize: bool) -> Arc<Entry> {
+    fn entry(&mut self, hash: u64, described: &Kernel, passes: Passes) -> Arc<Entry> {
         self.time += 1;
         let time = self.time;
         if let Some(same_hash) = self.by_hash.get(&hash)
-            && let Some(found) =
-                same_hash.iter().find(|e| e.optimize == optimize && e.described == *described)
+            && let Some(found) = same_hash.iter().find(|e| e.passes == passes && e.described == *described)
         {
             found.last_used.store(time, Ordering::Relaxed);
             return Arc::clone(found);
@@ -111,7 +121,7 @@ impl Entries {
             self.remove_oldest();
         }
         let (described, last_used) = (described.clone(), AtomicU64::new(time));
-        let entry = Arc::new(Entry { described, optimize, last_used, executable: OnceLock::new() });
+        let entry = Arc::new(Entry { described, passes, last_used, executable: OnceLock::new() });
         self.by_hash.entry(hash).or_default().push(Arc::clone(&entry));
         self.len += 1;
         entry
@@ -140,31 +150,35 @@ impl Entries {
 /// From the description to something that runs.
 fn compile(
     described: &Kernel,
-    optimize: bool,
+    passes: Passes,
     device: &dyn Device,
     dump: Option<&Dump>,
 ) -> Result<Arc<dyn Executable>> {
-    let kernel = prepared(described, optimize, |kernel| device.lower(kernel))?;
+    let kernel = prepared(described, passes, |kernel| device.lower(kernel))?;
     if let Some(dump) = dump {
         dump.write(&kernel)?;
     }
-    device.compile(kernel, optimize)
+    device.compile(kernel, passes == Passes::Optimized)
 }
 
 /// What a backend gets of a description; `lower` rewrites what the backend's device has no instructions for, and tells
 /// whether it has changed anything.
 pub(crate) fn prepared(
     described: &Kernel,
-    optimize: bool,
+    passes: Passes,
     lower: impl FnOnce(&mut Kernel) -> bool,
 ) -> Result<Kernel> {
     verified(described, described)?;
     let mut kernel = described.clone();
-    pass::prepare(&mut kernel);
-    if optimize {
-        pass::optimize(&mut kernel);
+    match passes {
+        Passes::Optimized => {
+            pass::prepare(&mut kernel);
+            pass::optimize(&mut kernel);
+        }
+        Passes::Prepared => pass::prepare(&mut kernel),
+        Passes::Checked => pass::prepare_checked(&mut kernel),
     }
-    if lower(&mut kernel) && optimize {
+    if lower(&mut kernel) && passes == Passes::Optimized {
         pass::optimize(&mut kernel);
     }
     verified(&kernel, described)?;
@@ -176,7 +190,7 @@ fn verified(kernel: &Kernel, described: &Kernel) -> Result<()> {
 }
 
 /// A hash of all that the description is but its source positions, which equality looks at.
-fn structural_hash(kernel: &Kernel, optimize: bool) -> u64 {
+fn structural_hash(kernel: &Kernel, passes: Passes) -> u64 {
     fn hash_block(block: &Block, hasher: &mut FxHasher) {
         block.params.hash(hasher);
         block.insts.len().hash(hasher);
@@ -190,7 +204,7 @@ fn structural_hash(kernel: &Kernel, optimize: bool) -> u64 {
     }
     let Kernel { name, params, allocs, values, labels, body, spans: _, contract } = kernel;
     let mut hasher = FxHasher::default();
-    (name, params, allocs, values, labels, contract, optimize).hash(&mut hasher);
+    (name, params, allocs, values, labels, contract, passes).hash(&mut hasher);
     hash_block(body, &mut hasher);
     hasher.finish()
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 use tilewise_stage::recycle;
 
-use crate::cache::KernelCache;
+use crate::cache::{KernelCache, Passes};
 use crate::device::{self, ArgValue, Device, DeviceInfo, DeviceLaunch, Stream};
 use crate::dump::Dump;
 use crate::error::{Error, Result};
@@ -19,6 +19,7 @@ use crate::inspect::{Code, Inspector, Target};
 use crate::launch::Launch;
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::output::{Output, OutputSink};
+use crate::reports::Reports;
 
 /// A device that is open: it makes buffers and tensors, and launches kernels.
 ///
@@ -41,6 +42,8 @@ pub struct DeviceContext {
     shared: Arc<Shared>,
     stream: Arc<dyn Stream>,
     optimize: bool,
+    checked: bool,
+    max_rounds: Option<u64>,
     threads: Option<NonZeroUsize>,
     output: Output,
     explain: Option<Output>,
@@ -55,13 +58,14 @@ pub(crate) struct Shared {
     number: u64,
     pub(crate) device: Box<dyn Device>,
     kernels: KernelCache,
+    reports: Reports,
 }
 
 impl Shared {
     /// Waits for all that was enqueued; an error if a kernel went wrong since somebody last asked.
     pub(crate) fn synchronize(&self) -> Result<()> {
         match self.device.synchronize()? {
-            None => Ok(()),
+            None => self.reports.untold().map_or(Ok(()), |report| Err(Error::Check(Box::new(report)))),
             Some(report) => Err(Error::Fault(Box::new(report))),
         }
     }
@@ -80,13 +84,17 @@ const DEVICE: &str = "TILEWISE_DEVICE";
 /// `0` turns the optimiser off.
 const OPTIMIZER: &str = "TILEWISE_OPT";
 
+/// `1` checks every launch.
+const CHECK: &str = "TILEWISE_CHECK";
+
 /// Names the folder that compiled kernels are written to.
 const DUMP: &str = "TILEWISE_DUMP";
 
 impl DeviceContext {
     /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
     ///
-    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off.
+    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_CHECK=1` makes all launches
+    /// [checked](DeviceContext::checked) ones, and the best device the CPU.
     ///
     /// # Errors
     ///
@@ -94,7 +102,11 @@ impl DeviceContext {
     /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
     /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` is neither 0 nor 1.
     pub fn new() -> Result<DeviceContext> {
-        DeviceContext::from_variables(variable(DEVICE).as_deref(), variable(OPTIMIZER).as_deref())
+        let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
+        // The best device that can check is the CPU.
+        let device = variable(DEVICE).or_else(|| checked.then(|| "cpu".to_owned()));
+        let ctx = DeviceContext::from_variables(device.as_deref(), variable(OPTIMIZER).as_deref())?;
+        Ok(DeviceContext { checked, ..ctx })
     }
 
     /// Opens a device by its name, whatever `TILEWISE_DEVICE` is. Letter case plays no part.
@@ -120,13 +132,15 @@ impl DeviceContext {
     ///
     /// As [`new`](DeviceContext::new).
     pub fn open(name: &str) -> Result<DeviceContext> {
-        DeviceContext::from_variables(Some(name), variable(OPTIMIZER).as_deref())
+        let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
+        let ctx = DeviceContext::from_variables(Some(name), variable(OPTIMIZER).as_deref())?;
+        Ok(DeviceContext { checked: checked && ctx.shared.device.can_check(), ..ctx })
     }
 
     /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
     fn from_variables(name: Option<&str>, optimizer: Option<&str>) -> Result<DeviceContext> {
         static CONTEXTS: AtomicU64 = AtomicU64::new(1);
-        let optimize = optimizer_is_on(optimizer)?;
+        let optimize = switch(OPTIMIZER, optimizer, true)?;
         let device = match name {
             Some(name) => device::open(name)?,
             None => device::open_best()?,
@@ -134,11 +148,13 @@ impl DeviceContext {
         let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
         let stream = device.create_stream()?;
         let kernels = KernelCache::new(variable(DUMP).map(Dump::new));
-        let shared = Arc::new(Shared { number, device, kernels });
+        let shared = Arc::new(Shared { number, device, kernels, reports: Reports::default() });
         Ok(DeviceContext {
             shared,
             stream,
             optimize,
+            checked: false,
+            max_rounds: None,
             threads: None,
             output: Output::default(),
             explain: None,
@@ -187,6 +203,56 @@ impl DeviceContext {
     #[must_use]
     pub fn with_optimizer(self, on: bool) -> DeviceContext {
         DeviceContext { optimize: on, ..self }
+    }
+
+    /// The same context, each launch of which is checked: for races, reads of memory that nobody wrote, accesses outside a
+    /// tensor, barriers that not all threads reach, and more. An error is returned by the next
+    /// [`synchronize`](DeviceContext::synchronize) or read, and all that was found is given by
+    /// [`take_reports`](DeviceContext::take_reports).
+    ///
+    /// A checked launch takes several times as long. It runs the kernel as it was described, before the optimiser, which
+    /// may hide mistakes. `TILEWISE_CHECK=1` checks every launch of a program on the CPU.
+    ///
+    /// ```
+    /// use tilewise_layout::row_major;
+    /// use tilewise_runtime::{DeviceContext, Error, LaunchBuilder, block_dim, grid_dim};
+    /// use tilewise_stage::tensor::TensorType;
+    /// use tilewise_stage::tensor::index::WriteIndex;
+    /// use tilewise_stage::{TileTensor, thread_idx};
+    ///
+    /// let ctx = DeviceContext::open("cpu")?.checked();
+    /// let mut x = ctx.zeros::<f32, 1>(row_major([4]))?;
+    /// let mut builder = LaunchBuilder::new("count");
+    /// let param = builder.tensor_mut::<TileTensor<f32, 1>, _>("x", &mut x);
+    /// let launch = builder.describe(move || {
+    ///     let x: TileTensor<f32, 1> = TensorType::from_param(&param);
+    ///     x.write_index(0usize, thread_idx().x.cast::<f32>()); // all threads write the same element
+    /// });
+    /// ctx.enqueue_function(launch, grid_dim(1), block_dim(2))?;
+    /// assert!(matches!(ctx.synchronize(), Err(Error::Check(_))));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn checked(self) -> DeviceContext {
+        DeviceContext { checked: true, ..self }
+    }
+
+    /// The same context, its checked launches giving a block up once it has gone round loops that may go on for ever this
+    /// many times, threads that go round together counted once. 0 for the default, 2^24.
+    #[must_use]
+    pub fn with_max_rounds(self, rounds: u64) -> DeviceContext {
+        DeviceContext { max_rounds: (rounds > 0).then_some(rounds), ..self }
+    }
+
+    /// Whether launches are checked.
+    pub fn is_checked(&self) -> bool {
+        self.checked
+    }
+
+    /// What checked launches have found since this was last called, errors, warnings and advice: a report for each launch
+    /// that has any, the oldest first. The last 256 are kept.
+    pub fn take_reports(&self) -> Vec<tilewise_check::Report> {
+        self.shared.reports.take()
     }
 
     /// The same context, its kernels run by at most `threads` threads of the host; 0 for as many as there are cores. Of
@@ -321,7 +387,15 @@ impl DeviceContext {
         if let Some(inspector) = &self.inspector {
             inspector.look(&kernel, self.optimize, grid, block, &args)?;
         }
-        let compiled = self.shared.kernels.get(&kernel, self.optimize, &*self.shared.device)?;
+        if self.checked && !self.shared.device.can_check() {
+            return Err(Error::CannotCheck { device: self.device_name().to_owned() });
+        }
+        let passes = match (self.checked, self.optimize) {
+            (true, _) => Passes::Checked,
+            (false, true) => Passes::Optimized,
+            (false, false) => Passes::Prepared,
+        };
+        let compiled = self.shared.kernels.get(&kernel, passes, &*self.shared.device)?;
         recycle(kernel);
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
@@ -330,6 +404,8 @@ impl DeviceContext {
             args: &args,
             output: &self.output,
             threads: self.threads,
+            max_rounds: self.max_rounds,
+            reports: self.checked.then_some(&self.shared.reports),
         })
     }
 
@@ -357,9 +433,26 @@ impl fmt::Debug for DeviceContext {
         f.debug_struct("DeviceContext")
             .field("context", &format_args!("{}", self.shared))
             .field("optimizer", &self.optimize)
+            .field("checked", &self.checked)
             .field("threads", &self.threads)
             .field("output", &self.output)
             .finish()
+    }
+}
+
+/// Runs `test` with a context whose launches are checked, and gives an error if any of them found a mistake: an error, a
+/// warning, or something that cannot be checked. Advice is none.
+///
+/// # Errors
+///
+/// Those of `test`; else [`Error::Check`] with the first report that is not clean.
+pub fn check(test: impl FnOnce(&DeviceContext) -> Result<()>) -> Result<()> {
+    let ctx = DeviceContext::open("cpu")?.checked();
+    test(&ctx)?;
+    ctx.synchronize()?;
+    match ctx.take_reports().into_iter().find(|report| !report.is_clean()) {
+        Some(report) => Err(Error::Check(Box::new(report))),
+        None => Ok(()),
     }
 }
 
@@ -368,13 +461,14 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// Whether the optimiser is on, by the value of [`OPTIMIZER`].
-fn optimizer_is_on(value: Option<&str>) -> Result<bool> {
+/// Whether what a variable turns on or off is on; `default` if it is not set.
+fn switch(variable: &'static str, value: Option<&str>, default: bool) -> Result<bool> {
     match value.map(str::trim) {
-        None | Some("1") => Ok(true),
+        None => Ok(default),
+        Some("1") => Ok(true),
         Some("0") => Ok(false),
         Some(value) => {
-            let (variable, value) = (OPTIMIZER, value.to_owned());
+            let value = value.to_owned();
             Err(Error::Variable { variable, value, expected: "0 or 1" })
         }
     }
@@ -400,6 +494,13 @@ mod tests {
             cfg!(not(feature = "wgpu"))
         );
         assert!(matches!(name(Some("abacus")), Err(Error::NoSuchDevice { .. })));
+    }
+
+    #[test]
+    fn switches() {
+        assert_eq!(switch(CHECK, None, false), Ok(false));
+        assert_eq!(switch(CHECK, Some("1"), false), Ok(true));
+        assert!(switch(CHECK, Some("yes"), false).is_err());
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tilewise_ir::analysis::{self, LaunchNumbers};
 use tilewise_ir::{Kernel, pass};
 use tilewise_naga::{Capabilities, Module, write};
 
-use crate::cache::prepared;
+use crate::cache::{Passes, prepared};
 use crate::device::numbers::launch_numbers;
 use crate::device::{ArgValue, DeviceLimits};
 use crate::error::{Error, Result, by_naga};
@@ -221,7 +221,8 @@ fn translate(
         Target::Ptx | Target::Spirv => pass::lower::math::run(kernel),
         Target::Ir | Target::Wgsl | Target::Msl | Target::Hlsl => false,
     };
-    let mut kernel = prepared(described, optimize, lower)?;
+    let passes = if optimize { Passes::Optimized } else { Passes::Prepared };
+    let mut kernel = prepared(described, passes, lower)?;
     let numbers = launch_numbers(grid, block, args, address);
     if optimize {
         specialize(&mut kernel, &numbers, target);

@@ -44,6 +44,7 @@
 //! | `TILEWISE_DEVICE` | the device that [`DeviceContext::new`] opens: `cpu`, `nvidia`, `nvidia:1`, `vulkan`, ... |
 //! | `TILEWISE_ADAPTER` | part of a name: only adapters of Vulkan, Metal and Direct3D 12 that have it in theirs are listed and opened |
 //! | `TILEWISE_OPT` | `0` turns the optimiser off |
+//! | `TILEWISE_CHECK` | `1` checks every launch (see [`DeviceContext::checked`]); the device is then the CPU |
 //! | `TILEWISE_DUMP` | a folder: each kernel that is compiled is written there as `<kernel>-<hash>.ir`, as the device gets it |
 //! | `TILEWISE_CACHE` | the folder in which code for GPUs is kept from one run of the program to the next; `0` or `off` for none. It is `tilewise` in the user's folder for caches if the variable is not set |
 //!
@@ -70,11 +71,12 @@ pub mod inspect;
 mod launch;
 mod output;
 mod pinned;
+mod reports;
 mod storage;
 mod tensor;
 
 pub use buffer::DeviceBuffer;
-pub use context::DeviceContext;
+pub use context::{DeviceContext, check};
 pub use device::{DeviceInfo, DeviceLimits};
 pub use elementwise::{elementwise, simd_width_of};
 pub use error::{Error, LaunchError, Result, TensorError};
@@ -91,3 +93,4 @@ pub use output::OutputSink;
 pub use pinned::{PinnedBuffer, PinnedElement};
 pub use tensor::DeviceTensor;
 pub use tensor::view::{TensorView, TensorViewMut};
+pub use tilewise_check as report;

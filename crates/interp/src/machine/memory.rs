@@ -11,8 +11,9 @@ use super::atomic::{combine, ordering};
 use super::elements::{Elements, Local};
 use super::faults::{Faults, Place};
 use super::threads::{Active, bits};
-use crate::code::{Access, AccessOp, Address};
+use crate::code::{Access, AccessOp, Address, Bound};
 use crate::column::{CHUNK, Cell, Chunk, MAX_CHUNKS, Reg, Registers, Source};
+use crate::observe::{AtomicOutcome, Spot};
 use crate::vector::{Pattern, ROW};
 
 /// What a memory operation works with, beside memory and registers.
@@ -28,6 +29,8 @@ pub(super) struct Context<'m> {
     pub(super) watching: bool,
     /// Counts operations that changed memory that other blocks can see.
     pub(super) changes: &'m mut u64,
+    /// Where to put what atomic operations have done, if somebody wants to know.
+    pub(super) outcomes: Option<&'m mut Vec<AtomicOutcome>>,
 }
 
 /// An address for each thread.
@@ -55,7 +58,7 @@ impl<'r> Addresses<'r> {
     }
 
     #[inline(always)]
-    fn of(&self, thread: usize) -> u64 {
+    pub(super) fn of(&self, thread: usize) -> u64 {
         self.base.lane(0, thread).wrapping_add(self.plus)
     }
 }
@@ -118,42 +121,87 @@ fn perform<E: Elements>(
         }
         AccessOp::AtomicLoad { dst, ordering: order } => {
             let put = Put::new(dst, context.chunks);
+            let mut outcomes = context.outcomes.take();
             each(context, registers, access, memory.len(), |site| {
-                put.put(to, &site, site.word.and_then(|word| memory.get_ordered(word, ordering(order))));
+                let value = site.word.and_then(|word| memory.get_ordered(word, ordering(order)));
+                note(&mut outcomes, &site, value, None);
+                put.put(to, &site, value);
             });
         }
         AccessOp::AtomicStore { value, ordering: order } => {
             let value = source(value);
+            let mut outcomes = context.outcomes.take();
             each(context, registers, access, memory.len(), |site| {
                 let Some(word) = site.word else { return };
                 let value = value.lane(site.component, site.thread);
-                changes += (memory.get(word) != Some(value)) as u64;
+                let before = memory.get(word);
+                changes += (before != Some(value)) as u64;
+                note(&mut outcomes, &site, before, Some(value));
                 memory.set_ordered(word, value, ordering(order));
             });
         }
         AccessOp::Rmw { op, dst, value, ordering: order } => {
             let (value, put) = (source(value), Put::new(dst, context.chunks));
+            let mut outcomes = context.outcomes.take();
             each(context, registers, access, memory.len(), |site| {
                 let value = value.lane(site.component, site.thread).bits();
                 let new = |old: E::Cell| E::Cell::from_bits(combine(op, access.scalar, old.bits(), value));
                 let old = site.word.and_then(|word| memory.update(word, ordering(order), new));
                 changes += old.is_some_and(|old| new(old) != old) as u64;
+                note(&mut outcomes, &site, old, old.map(new));
                 put.put(to, &site, old);
             });
         }
         AccessOp::Cas { dst, expected, desired, ordering: order } => {
             let (expected, desired, put) = (source(expected), source(desired), Put::new(dst, context.chunks));
+            let mut outcomes = context.outcomes.take();
             each(context, registers, access, memory.len(), |site| {
                 let expected = expected.lane(site.component, site.thread);
                 let desired = desired.lane(site.component, site.thread);
                 let new = |old| if old == expected { desired } else { old };
                 let old = site.word.and_then(|word| memory.update(word, ordering(order), new));
                 changes += old.is_some_and(|old| new(old) != old) as u64;
+                note(&mut outcomes, &site, old, (old == Some(expected)).then_some(desired));
                 put.put(to, &site, old);
             });
         }
     }
     *context.changes += changes;
+}
+
+/// Notes what an atomic operation on a word has done.
+fn note<T: Cell>(
+    outcomes: &mut Option<&mut Vec<AtomicOutcome>>,
+    site: &Site,
+    before: Option<T>,
+    written: Option<T>,
+) {
+    if let (Some(outcomes), Some(word)) = (outcomes, site.word) {
+        outcomes.push(AtomicOutcome {
+            thread: site.thread as u32,
+            word,
+            before: before.unwrap_or_default().bits(),
+            written: written.map(Cell::bits),
+        });
+    }
+}
+
+/// The words that active threads touch and that exist, one by one.
+pub(super) fn spots(
+    context: &mut Context<'_>,
+    registers: &Registers,
+    access: &Access,
+    words: usize,
+    to: &mut Vec<Spot>,
+) {
+    to.clear();
+    each(context, registers, access, words, |site| {
+        to.extend(site.word.map(|word| Spot {
+            thread: site.thread as u32,
+            component: site.component as u8,
+            word,
+        }));
+    });
 }
 
 /// Where results of single threads go.
@@ -218,7 +266,16 @@ fn each(
             };
             if word.is_none() {
                 let place = context.place;
-                context.faults.add(place, access.span, thread, || {
+                let all = || {
+                    let index = |bound: &Bound, index: Addresses<'_>| {
+                        index.of(thread).wrapping_add(if bound.along { element } else { 0 })
+                    };
+                    bounds
+                        .iter()
+                        .map(|&(b, i, extent)| (b.dim, index(b, i), extent.lane(0, thread)))
+                        .collect()
+                };
+                context.faults.add_at(place, access.span, Some(access.number), thread, all, || {
                     let (access, tensor) = (access.kind.kind(), place.kernel.mem_name(access.mem).to_owned());
                     match outside {
                         Some((dim, index, extent)) => {
@@ -508,6 +565,11 @@ impl AccessOp {
             | AccessOp::Cas { dst, .. } => Some(dst),
             AccessOp::Store { .. } | AccessOp::AtomicStore { .. } => None,
         }
+    }
+
+    /// Whether it is atomic.
+    pub(super) fn is_atomic(&self) -> bool {
+        self.kind() == AccessKind::Atomic
     }
 
     /// What it is called in a fault.

@@ -13,6 +13,7 @@ mod progress;
 mod step;
 mod threads;
 mod warp;
+mod watch;
 
 use tilewise_ir::{Fault, FaultKind, Kernel, Space, Span, WARP_SIZE, Waiting};
 
@@ -20,15 +21,18 @@ use crate::buffer::OutOfMemory;
 use crate::code::{Code, Input, Instr};
 use crate::column::{CHUNK, Chunk, MAX_CHUNKS, Registers};
 use crate::launch::{Arg, LaunchConfig, cosize};
+use crate::observe::{GivenUp, Observer};
 use crate::vector::simd::{Engine, engine};
 use crate::vector::{Out, Pattern};
 use elements::{Local, Shared, reserve};
 use faults::Place;
 use progress::Progress;
-use threads::{Active, Group, Threads};
+use threads::{Active, Group};
+use watch::Watch;
 
 pub(crate) use elements::Global;
 pub(crate) use faults::Faults;
+pub use threads::Threads;
 
 /// Back edges of waiting loops that a group takes before others have their turn.
 const PATIENCE: u32 = 64;
@@ -44,6 +48,14 @@ pub(crate) struct Launch<'a> {
     threads: usize,
     /// Chunks of a column.
     chunks: usize,
+    pub(crate) watching: Watching<'a>,
+}
+
+/// Who watches a launch, and when a block is given up.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Watching<'a> {
+    pub(crate) observer: Option<&'a dyn Observer>,
+    pub(crate) max_rounds: Option<u64>,
 }
 
 /// An argument, resolved.
@@ -107,6 +119,7 @@ pub(crate) struct Machine<'a> {
     told: u64,
     faults: Faults,
     lines: Vec<String>,
+    watch: Option<Watch<'a>>,
 }
 
 impl<'a> Launch<'a> {
@@ -116,6 +129,7 @@ impl<'a> Launch<'a> {
         code: &'a Code,
         config: LaunchConfig,
         args: &'a [Arg<'a>],
+        watching: Watching<'a>,
     ) -> Launch<'a> {
         let params = args.iter().map(|arg| match *arg {
             Arg::Scalar(value) => Param::Scalar(value.bits),
@@ -134,6 +148,7 @@ impl<'a> Launch<'a> {
             engine: engine(),
             threads,
             chunks: threads.div_ceil(CHUNK),
+            watching,
         }
     }
 
@@ -199,6 +214,7 @@ impl<'a> Machine<'a> {
             told: 0,
             faults: Faults::default(),
             lines: Vec::new(),
+            watch: launch.watching.observer.map(|observer| Watch::new(observer.watch())),
         };
         for &(reg, wide, bits) in &code.constants {
             if wide { machine.registers.fill(reg, bits) } else { machine.registers.fill(reg, bits as u32) }
@@ -250,10 +266,11 @@ impl<'a> Machine<'a> {
         self.others.clear();
         self.at_barrier.clear();
         self.at_warp.clear();
-        self.progress = Progress::new(self.launch.code.waits);
+        self.progress = Progress::new(self.launch.code.waits, self.launch.watching.max_rounds);
         (self.changes, self.told) = (0, 0);
         self.faults = Faults::default();
         self.lines.clear();
+        self.announce_start();
     }
 
     /// Number of the block.
@@ -390,8 +407,8 @@ impl<'a> Machine<'a> {
         true
     }
 
-    /// All threads that have not ended are at barriers or wait for lanes of their warps. Lets them go on if it is the same one and none has gone past it;
-    /// gives whether any do.
+    /// All threads that have not ended are at barriers or wait for lanes of their warps. Lets them go on if it is the same
+    /// barrier and none has gone past it; gives whether any do.
     fn meet_at_barrier(&mut self) -> bool {
         if !self.at_warp.is_empty() {
             self.give_up_warp();
@@ -402,7 +419,9 @@ impl<'a> Machine<'a> {
             // A thread that went past the barrier to the end of the kernel should have been there; one that returned
             // before it need not.
             1 if self.passed.is_empty() => {
-                self.others.extend(self.at_barrier.pop().map(|group| Group { turn: 0, ..group }));
+                let Some(group) = self.at_barrier.pop() else { return false };
+                self.announce_barrier(self.barrier_span(&group), &group.threads);
+                self.others.push(Group { turn: 0, ..group });
                 true
             }
             _ => {
@@ -414,7 +433,13 @@ impl<'a> Machine<'a> {
                 let ended = self.launch.threads as u32 - live;
                 let span = self.barrier_span(&self.at_barrier[0]);
                 let kind = FaultKind::BarrierDivergence { waiting, ended };
-                self.faults.add(self.place(), span, first.unwrap_or(0), || kind);
+                self.faults.add_group(self.place(), span, first.unwrap_or(0), || kind);
+                self.announce_give_up(|machine| {
+                    let waiting = machine.groups_at_barriers();
+                    let mut ended = Threads::first(machine.launch.threads);
+                    waiting.iter().for_each(|(_, threads)| ended.remove(threads));
+                    GivenUp::Divergence { waiting, ended }
+                });
                 self.at_barrier.clear();
                 false
             }
@@ -444,6 +469,31 @@ impl<'a> Machine<'a> {
 
     /// Gives a stuck block up, with a fault that says which threads spin where.
     pub(crate) fn give_up(&mut self) {
+        let spinning = self.groups_in_loops();
+        let at_barrier = self.groups_at_barriers();
+        let at_barrier = at_barrier.iter().map(|(span, threads)| self.waiting(*span, threads)).collect();
+        let (at, first) = first_of(&spinning);
+        let named = spinning.iter().map(|(span, threads)| self.waiting(*span, threads)).collect();
+        let kind = FaultKind::NoProgress { spinning: named, at_barrier };
+        self.faults.add_group(self.place(), at, first, || kind);
+        self.announce_give_up(|machine| GivenUp::NoProgress {
+            spinning,
+            at_barrier: machine.groups_at_barriers(),
+        });
+    }
+
+    /// Gives up a block that has run too many rounds.
+    fn give_up_at_limit(&mut self, rounds: u64) {
+        let running = self.groups_in_loops();
+        let (at, first) = first_of(&running);
+        let named = running.iter().map(|(span, threads)| self.waiting(*span, threads)).collect();
+        let kind = FaultKind::TooManyRounds { rounds, running: named };
+        self.faults.add_group(self.place(), at, first, || kind);
+        self.announce_give_up(|_| GivenUp::TooManyRounds { rounds, running });
+    }
+
+    /// The threads that are not at a barrier, by the loop that they are in, in the order of their positions.
+    fn groups_in_loops(&self) -> Vec<(Span, Threads)> {
         let loops = &self.launch.code.loops;
         let mut groups = self.others.clone();
         if !self.launch.code.fair {
@@ -459,16 +509,14 @@ impl<'a> Machine<'a> {
         groups.retain(|group| !group.threads.is_empty());
         groups.sort_by_key(|group| group.pc);
         let span = |group: &Group| loops.get(group.number as usize).map_or(Span::NONE, |l| l.span);
-        let spinning: Vec<Waiting> =
-            groups.iter().map(|group| self.waiting(span(group), &group.threads)).collect();
-        let at_barrier = self.at_barrier.iter().map(|group| self.waiting_at_barrier(group));
-        let at_warp = self.at_warp.iter().map(|group| self.waiting(self.warp_span(group), &group.threads));
-        let at_barrier = at_barrier.chain(at_warp).collect();
-        let first = groups.iter().filter_map(|group| group.threads.iter().next()).min().unwrap_or(0);
-        let at = groups.first().map_or(Span::NONE, span);
-        let kind = FaultKind::NoProgress { spinning, at_barrier };
-        self.faults.add(self.place(), at, first, || kind);
+        groups.iter().map(|group| (span(group), group.threads)).collect()
     }
+}
+
+/// The position of the first group, and the first thread of all.
+fn first_of(groups: &[(Span, Threads)]) -> (Span, usize) {
+    let first = groups.iter().filter_map(|(_, threads)| threads.iter().next()).min().unwrap_or(0);
+    (groups.first().map_or(Span::NONE, |(span, _)| *span), first)
 }
 
 impl Faults {

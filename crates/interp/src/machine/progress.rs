@@ -38,6 +38,8 @@ pub(super) struct Progress {
     differed: (bool, usize),
     /// The least number of turns that any group had.
     turn: u32,
+    /// The round at which the block is given up.
+    limit: u64,
 }
 
 /// All that decides what a block does next.
@@ -55,9 +57,16 @@ struct State {
 }
 
 impl Progress {
-    pub(super) fn new(waits: bool) -> Progress {
+    pub(super) fn new(waits: bool, max_rounds: Option<u64>) -> Progress {
         let keep = if waits { SOON } else { LATE };
-        Progress { next: keep, keep, pause: if waits { QUANTUM } else { u64::MAX }, ..Progress::default() }
+        let limit = max_rounds.unwrap_or(u64::MAX);
+        Progress {
+            next: keep.min(limit),
+            limit,
+            keep,
+            pause: if waits { QUANTUM } else { u64::MAX },
+            ..Progress::default()
+        }
     }
 
     /// The block runs again; others may have changed what it looks at.
@@ -66,7 +75,7 @@ impl Progress {
             self.kept = None;
             self.keep = self.rounds + SOON;
             self.pause = self.rounds + QUANTUM;
-            self.next = self.keep;
+            self.next = self.keep.min(self.limit);
         }
     }
 
@@ -104,6 +113,10 @@ impl Machine<'_> {
             return Some(Status::Done);
         }
         let rounds = self.progress.rounds;
+        if rounds >= self.progress.limit {
+            self.give_up_at_limit(rounds);
+            return Some(Status::Done);
+        }
         if rounds >= self.progress.pause {
             return Some(Status::Paused);
         }

@@ -62,7 +62,7 @@ impl Machine<'_> {
                         return status;
                     }
                 }
-                Instr::Barrier(_) => self.barrier(),
+                Instr::Barrier(span) => self.barrier(span),
                 Instr::Warp(number) => self.warp(number),
                 Instr::CheckDivisor { divisor, wide, components, span } => {
                     if wide {
@@ -74,7 +74,10 @@ impl Machine<'_> {
                 Instr::CheckStep { step, scalar, target, span } => {
                     self.check_step(step, scalar, target, span)
                 }
-                Instr::Fence(ordering) => atomic::fence(ordering),
+                Instr::Fence(scope, ordering) => {
+                    atomic::fence(ordering);
+                    self.announce_fence(scope, ordering);
+                }
                 Instr::Return => {
                     if self.pc as usize == self.launch.code.body.len() {
                         self.passed.insert(&self.active.threads);
@@ -164,6 +167,10 @@ impl Machine<'_> {
     fn access(&mut self, number: u32) {
         let launch = self.launch;
         let access = &launch.code.accesses[number as usize];
+        let watched = self.watch.is_some();
+        if watched && !access.kind.is_atomic() {
+            self.announce_access(number);
+        }
         let in_bounds = access.bounds.iter().all(|bound| self.flags[bound.flag as usize]);
         let (place, mut ignored) = (self.place(), 0);
         let global = matches!(access.memory, Memory::Global(_));
@@ -175,6 +182,7 @@ impl Machine<'_> {
             faults: &mut self.faults,
             watching: global && self.progress.is_watching(),
             changes: if global { &mut self.changes } else { &mut ignored },
+            outcomes: self.watch.as_mut().map(|watch| &mut watch.outcomes),
         };
         let registers = &mut self.registers;
         macro_rules! access {
@@ -202,6 +210,12 @@ impl Machine<'_> {
                     memory::local_access(&mut context, registers, access, local, in_bounds);
                 }
             }
+        }
+        if watched {
+            if access.kind.is_atomic() {
+                self.announce_access(number);
+            }
+            self.announce_faults();
         }
     }
 
@@ -327,8 +341,12 @@ impl Machine<'_> {
     }
 
     /// Waits for the other threads of the block.
-    fn barrier(&mut self) {
+    fn barrier(&mut self, span: Span) {
         if self.others.is_empty() && self.at_barrier.is_empty() && self.at_warp.is_empty() {
+            if self.watch.is_some() {
+                let threads = self.active.threads;
+                self.announce_barrier(span, &threads);
+            }
             return;
         }
         let (pc, turn, number) = (self.pc, self.turn, self.number);
@@ -441,7 +459,8 @@ impl Machine<'_> {
         }
         let place = self.place();
         for thread in failed.iter() {
-            let text = self.faults.first.is_none().then(|| self.line(message, thread));
+            let told = self.faults.first.is_none() || self.faults.log.is_some();
+            let text = told.then(|| self.line(message, thread));
             self.faults
                 .add(place, span, thread, || FaultKind::Assertion { message: text.unwrap_or_default() });
         }

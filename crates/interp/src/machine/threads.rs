@@ -4,7 +4,7 @@ use crate::column::{CHUNK, MAX_CHUNKS};
 
 /// A set of threads of a block, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Threads {
+pub struct Threads {
     pub(crate) words: [u64; MAX_CHUNKS],
 }
 
@@ -23,12 +23,17 @@ impl Threads {
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// Whether a thread, given by its number, is one of them.
+    pub fn contains(&self, thread: usize) -> bool {
+        self.words.get(thread / CHUNK).is_some_and(|word| word >> (thread % CHUNK) & 1 != 0)
+    }
+
     /// How many there are.
-    pub(crate) fn count(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
@@ -47,8 +52,24 @@ impl Threads {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
     }
 
+    /// The threads in descending order.
+    pub fn iter_back(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().rev().flat_map(|(chunk, &word)| {
+            std::iter::successors(Some(word), |&rest| {
+                Some(rest & !(1 << (63 - rest.leading_zeros().min(63))))
+            })
+            .take_while(|&rest| rest != 0)
+            .map(move |rest| chunk * CHUNK + 63 - rest.leading_zeros() as usize)
+        })
+    }
+
+    /// The threads of each chunk of [`Chunks::LANES`](crate::Chunks::LANES), a bit each.
+    pub fn chunks(&self) -> impl Iterator<Item = u64> + '_ {
+        self.words.iter().copied()
+    }
+
     /// The threads in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words
             .iter()
             .enumerate()

@@ -12,6 +12,7 @@ use crate::code::{Instr, Warp, WarpOp};
 use crate::column::{CHUNK, Cell, Reg, Source};
 use crate::half_float::{BF16, F16};
 use crate::lane::{Lane, Number};
+use crate::observe::GivenUp;
 
 /// Lanes of a warp.
 const LANES: usize = WARP_SIZE as usize;
@@ -61,7 +62,25 @@ impl Machine<'_> {
             WarpOp::Ballot { dst } => self.ballot(dst, warp.value),
             WarpOp::Reduce { op, dst } => self.combine(Combine::All, op, dst, &warp),
             WarpOp::Scan { op, dst } => self.combine(Combine::UpToEach, op, dst, &warp),
-            WarpOp::Barrier => {}
+            WarpOp::Barrier => self.announce_warp_barriers(&warp),
+        }
+    }
+
+    /// Tells of the active lanes that pass a barrier, those of a warp with one mask at a time.
+    fn announce_warp_barriers(&mut self, warp: &Warp) {
+        if self.watch.is_none() {
+            return;
+        }
+        for (first, there) in self.each_warp() {
+            let mut rest = there;
+            while rest != 0 {
+                let masks = Source::<u32>::new(&self.registers, warp.value, self.launch.chunks);
+                let mask = masks.lane(0, first + rest.trailing_zeros() as usize);
+                let (together, mut threads) = (rest & mask, Threads::default());
+                threads.words[first / CHUNK] = u64::from(together) << (first % CHUNK);
+                self.announce_warp_barrier(warp.span, &threads);
+                rest &= !mask;
+            }
         }
     }
 
@@ -156,7 +175,13 @@ impl Machine<'_> {
         let ended = of_block - waiting.iter().map(|group| group.count).sum::<u32>();
         let span = groups.first().map_or(Span::NONE, |&(_, span, _)| span);
         let kind = FaultKind::WarpDivergence { waiting, ended };
-        self.faults.add(self.place(), span, first, || kind);
+        self.faults.add_group(self.place(), span, first, || kind);
+        self.announce_give_up(|machine| {
+            let waiting: Vec<_> = groups.into_iter().map(|(_, span, threads)| (span, threads)).collect();
+            let mut ended = of_warp(&Threads::first(machine.launch.threads));
+            waiting.iter().for_each(|(_, threads)| ended.remove(threads));
+            GivenUp::WarpDivergence { waiting, ended }
+        });
         self.at_warp.clear();
         self.at_barrier.clear();
     }

@@ -127,17 +127,17 @@ fn truth(values: &Chunk<u32>) -> u64 {
 
 /// How the values of a chunk lie, if they are offsets into memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     /// Each lane is one more than the lane before.
-    pub(crate) run: bool,
+    pub run: bool,
     /// In each row of [`ROW`] lanes, all are equal, or each is one more than the lane before.
-    pub(crate) rows: bool,
+    pub rows: bool,
     /// The rows in which all lanes are equal, a bit each.
-    pub(crate) equal: u8,
+    pub equal: u8,
 }
 
 /// Lanes of a row of a chunk: what a row of a tile usually has, or a whole part of it.
-pub(crate) const ROW: usize = 16;
+pub const ROW: usize = 16;
 
 /// How the values of a chunk lie.
 #[inline(always)]

@@ -54,6 +54,7 @@
 //! what touches which memory.
 
 pub mod access;
+mod assigned;
 pub mod carried;
 pub mod compact;
 pub mod constants;
@@ -92,6 +93,17 @@ pub const PREPARE: &[Pass] = &[
     Pass { name: "compact", run: compact::run },
 ];
 
+/// What runs once on a kernel that is to be checked, in this order: no access, barrier or branch goes away or moves, and
+/// memory that may be read unwritten stays memory. Results are those of [`PREPARE`] alone.
+pub const PREPARE_CHECKED: &[Pass] = &[
+    Pass { name: "promote_assigned", run: promote::run_assigned },
+    Pass { name: "contract", run: contract::run },
+    Pass { name: "simplify", run: simplify::run },
+    Pass { name: "carried", run: carried::run },
+    Pass { name: "licm", run: licm::run },
+    Pass { name: "compact", run: compact::run },
+];
+
 /// What runs in rounds, in this order.
 pub const OPTIMIZE: &[Pass] = &[
     Pass { name: "simplify", run: simplify::run },
@@ -119,6 +131,13 @@ pub fn prepare(kernel: &mut Kernel) {
 pub fn prepare_with(kernel: &mut Kernel, mut observe: impl FnMut(&Pass, &Kernel)) {
     for pass in PREPARE {
         run(pass, kernel, &mut observe);
+    }
+}
+
+/// Runs [`PREPARE_CHECKED`], instead of [`PREPARE`] and [`OPTIMIZE`].
+pub fn prepare_checked(kernel: &mut Kernel) {
+    for pass in PREPARE_CHECKED {
+        run(pass, kernel, &mut |_, _| {});
     }
 }
 

@@ -22,7 +22,7 @@ use crate::op::{Label, Op};
 use crate::pass::constants::{Constants, Prologue};
 use crate::pass::rewrite::Substitution;
 use crate::pass::uses::LabelCounts;
-use crate::pass::{access, carried, dce};
+use crate::pass::{access, assigned, carried, dce};
 use crate::types::{Const, Type};
 use std::ops::Range;
 
@@ -32,6 +32,18 @@ pub const MAX_ELEMENTS: u64 = 1024;
 /// Runs the pass; gives whether the kernel has changed.
 pub fn run(kernel: &mut Kernel) -> bool {
     let variables = Variables::find(kernel);
+    rewrite(kernel, variables)
+}
+
+/// [`run`], but for allocations of which an element may be read before it is written: they stay memory, so that a
+/// checked run sees the read.
+pub fn run_assigned(kernel: &mut Kernel) -> bool {
+    let mut variables = Variables::find(kernel);
+    variables.drop_unassigned(kernel);
+    rewrite(kernel, variables)
+}
+
+fn rewrite(kernel: &mut Kernel, variables: Variables) -> bool {
     if variables.types.is_empty() {
         return false;
     }
@@ -96,6 +108,23 @@ impl Variables {
             }
         }
         variables
+    }
+
+    /// Leaves only allocations of which each element is written before it is read.
+    fn drop_unassigned(&mut self, kernel: &Kernel) {
+        if self.types.is_empty() {
+            return;
+        }
+        let touched = |inst: &Inst| self.touched(kernel, inst);
+        let sound = assigned::definitely(&kernel.body, self.types.len(), kernel.labels, touched);
+        let (mut first, mut types) = (Vec::new(), Vec::new());
+        for (old, alloc) in self.first.iter().zip(&kernel.allocs) {
+            let range = old.map(|first| first..first + alloc.len as usize);
+            let range = range.filter(|range| sound[range.clone()].iter().all(|sound| *sound));
+            first.push(range.as_ref().map(|_| types.len()));
+            types.extend(range.into_iter().flatten().map(|variable| self.types[variable]));
+        }
+        (self.first, self.types) = (first, types);
     }
 
     /// Whether an access is a load or store of elements that are known and inside the allocation.

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
-use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Program};
+use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Outcome, Program};
 use tilewise_ir::analysis::{AccessFacts, Facts};
 use tilewise_ir::{Kernel, Scalar, pass};
 
@@ -61,6 +61,10 @@ fn cores() -> NonZeroUsize {
 impl Device for Cpu {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn can_check(&self) -> bool {
+        true
     }
 
     fn create_stream(&self) -> Result<Arc<dyn Stream>> {
@@ -250,11 +254,20 @@ impl Executable for CpuExecutable {
         let mut lines = launch.output.lines();
         let options = Options {
             threads: Some(launch.threads.unwrap_or(self.cores)),
+            max_rounds: launch.max_rounds.filter(|_| launch.reports.is_some()),
             output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
             ..Options::default()
         };
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
-        let outcome = match program.run(config, &args, options) {
+        let run = match launch.reports {
+            None => program.run(config, &args, options),
+            // What went wrong is in the report.
+            Some(reports) => tilewise_check::run(&program, config, &args, options).map(|(_, report)| {
+                reports.add(report);
+                Outcome::default()
+            }),
+        };
+        let outcome = match run {
             Ok(outcome) => outcome,
             Err(tilewise_interp::LaunchError::OutOfMemory(error)) => return Err(error.into()),
             Err(error) => return Err(LaunchError::Cpu(error).into()),

@@ -33,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::fault::FaultReport;
 use crate::launch::TensorValue;
 use crate::output::Output;
+use crate::reports::Reports;
 
 /// What is known of a device before it is used.
 ///
@@ -71,6 +72,11 @@ pub struct DeviceLimits {
 pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
+
+    /// Whether launches can be checked.
+    fn can_check(&self) -> bool {
+        false
+    }
 
     /// A stream that nothing has been enqueued on.
     fn create_stream(&self) -> Result<Arc<dyn Stream>>;
@@ -184,6 +190,10 @@ pub(crate) struct DeviceLaunch<'a> {
     pub(crate) output: &'a Output,
     /// How many threads of the host may work, for a device that runs on the host.
     pub(crate) threads: Option<NonZeroUsize>,
+    /// Rounds of loops after which a checked launch gives a block up.
+    pub(crate) max_rounds: Option<u64>,
+    /// Where the report goes if the launch is to be checked.
+    pub(crate) reports: Option<&'a Reports>,
 }
 
 /// An argument as a device gets it.

@@ -167,8 +167,17 @@ mod tests {
             let (grid, block, args) = &launches[i];
             let args: Vec<&ArgValue> = args.iter().collect();
             let (grid, block) = (*grid, *block);
-            let launch =
-                DeviceLaunch { stream: &**stream, grid, block, args: &args, output: &output, threads: None };
+            let (stream, output) = (&**stream, &output);
+            let launch = DeviceLaunch {
+                stream,
+                grid,
+                block,
+                args: &args,
+                output,
+                threads: None,
+                max_rounds: None,
+                reports: None,
+            };
             f(&Numbers::new(&launch, |tensor| 4096 + 4 * tensor.offset));
         };
         for i in 0..launches.len() {

@@ -52,6 +52,17 @@ pub enum Error {
     #[error(transparent)]
     Fault(Box<FaultReport>),
 
+    /// A checked launch found a mistake in its kernel.
+    #[error(transparent)]
+    Check(Box<tilewise_check::Report>),
+
+    /// A checked launch on a device that cannot check.
+    #[error("device `{device}` cannot check launches: check them on device `cpu`")]
+    CannotCheck {
+        /// The device.
+        device: String,
+    },
+
     /// A layout that a tensor or view cannot have, or host values that do not fit it.
     #[error(transparent)]
     Tensor(#[from] TensorError),

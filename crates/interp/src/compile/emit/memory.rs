@@ -1,6 +1,6 @@
 //! Memory operations: addresses, checks of bounds, and what is known of them already.
 
-use tilewise_ir::{Access as IrAccess, Inst, MemRef, Op, Space, Value};
+use tilewise_ir::{Access as IrAccess, Inst, MemRef, Op, Scope, Space, Value};
 
 use super::{Emitter, Known};
 use crate::code::{Access, AccessOp, Bound, Instr, Memory};
@@ -62,6 +62,14 @@ impl Emitter<'_, '_> {
             }
             _ => AccessOp::Load { dst: self.define(inst.results[0], position) },
         };
+        let scope = match inst.op {
+            Op::AtomicLoad(_, scope, _)
+            | Op::AtomicStore(_, scope, _)
+            | Op::AtomicRmw(_, _, scope, _)
+            | Op::AtomicCas(_, scope, _) => scope,
+            _ => Scope::Device,
+        };
+        let number = self.code.accesses.len() as u32;
         self.code.accesses.push(Access {
             kind,
             mem: access.mem,
@@ -73,8 +81,11 @@ impl Emitter<'_, '_> {
             pattern,
             bounds,
             span: inst.span,
+            number,
+            scope,
+            align: access.align,
         });
-        self.code.body.push(Instr::Access(self.code.accesses.len() as u32 - 1));
+        self.code.body.push(Instr::Access(number));
     }
 
     /// A check of an index, unless it is known to hold.

@@ -212,7 +212,7 @@ impl<'a, 'k> Emitter<'a, 'k> {
             | Op::AtomicStore(access, ..)
             | Op::AtomicRmw(_, access, ..)
             | Op::AtomicCas(access, ..) => self.access(inst, access, position),
-            Op::Fence(_, ordering) => self.code.body.push(Instr::Fence(*ordering)),
+            Op::Fence(scope, ordering) => self.code.body.push(Instr::Fence(*scope, *ordering)),
             Op::Barrier => {
                 self.code.body.push(Instr::Barrier(inst.span));
                 self.forget_if_others_run();

@@ -1,0 +1,139 @@
+//! Shadow memory of a word in a kernel that orders threads by more than barriers.
+//!
+//! Of plain writes the last is enough: one that is not ordered after an earlier one was a race already. Of reads and of
+//! atomic accesses several can be unordered, and all of them since the last write are kept, by thread. Those that a new
+//! one of their kind comes after are dropped now and then: what is ordered after the new one is ordered after them, too.
+
+use std::sync::Arc;
+
+use tilewise_ir::Scope;
+
+use super::clock::Clock;
+use crate::plan::Class;
+
+/// An access that has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Past {
+    pub(crate) block: u64,
+    pub(crate) thread: u32,
+    pub(crate) stamp: u64,
+    pub(crate) interval: u32,
+    pub(crate) site: u16,
+    /// Among which threads it is atomic, if it is.
+    pub(crate) scope: Scope,
+}
+
+/// What a release has published at a word.
+#[derive(Clone, Debug)]
+pub(crate) struct Release {
+    pub(crate) scope: Scope,
+    pub(crate) block: u64,
+    pub(crate) clock: Arc<Clock>,
+}
+
+/// The shadow of a word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cell {
+    pub(crate) write: Option<Past>,
+    /// What was there before the last plain write, if anything was.
+    pub(crate) before: Option<u64>,
+    /// Whether anything has written it.
+    pub(crate) written: bool,
+    reads: Accesses,
+    atomic_reads: Accesses,
+    atomic_writes: Accesses,
+    pub(crate) releases: Vec<Release>,
+}
+
+/// Accesses of one kind, the last of each thread, in order of blocks and threads.
+#[derive(Clone, Debug, Default)]
+struct Accesses {
+    list: Vec<Past>,
+    /// How long the list may get before it is looked through.
+    limit: usize,
+}
+
+impl Accesses {
+    fn note(&mut self, past: Past, clock: &Clock) {
+        if self.list.len() > self.limit {
+            self.list.retain(|old| !clock.knows(old.block, old.thread, old.stamp));
+            self.limit = 2 * self.list.len() + 8;
+        }
+        match self.list.binary_search_by_key(&(past.block, past.thread), |old| (old.block, old.thread)) {
+            Ok(at) => self.list[at] = past,
+            Err(at) => self.list.insert(at, past),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.list.clear();
+        self.limit = 0;
+    }
+}
+
+impl Cell {
+    /// The accesses that conflict with a new one and are not known to have happened before it.
+    pub(crate) fn conflicts(&self, class: Class, new: Past, clock: &Clock) -> Vec<(Class, Past)> {
+        let mut found = Vec::new();
+        for other in Class::ALL {
+            let apart = class.is_atomic() && other.is_atomic();
+            if !class.is_write() && !other.is_write() {
+                continue;
+            }
+            let list: &[Past] = match other {
+                Class::Write => self.write.as_slice(),
+                Class::Read => &self.reads.list,
+                Class::AtomicRead => &self.atomic_reads.list,
+                Class::AtomicWrite => &self.atomic_writes.list,
+            };
+            let unordered = list.iter().filter(|old| {
+                let same = (old.block, old.thread) == (new.block, new.thread);
+                // Atomics are atomic only among threads that both scopes include.
+                let narrow = old.scope == Scope::Block || new.scope == Scope::Block;
+                let conflict = !apart || narrow && old.block != new.block;
+                !same && conflict && !clock.knows(old.block, old.thread, old.stamp)
+            });
+            found.extend(unordered.map(|old| (other, *old)));
+        }
+        found
+    }
+
+    /// Notes an access; `before` is what was there.
+    pub(crate) fn note(&mut self, class: Class, past: Past, clock: &Clock, before: u64) {
+        match class {
+            Class::Read => self.reads.note(past, clock),
+            Class::AtomicRead => self.atomic_reads.note(past, clock),
+            Class::AtomicWrite => {
+                self.atomic_writes.note(past, clock);
+                self.written = true;
+            }
+            Class::Write => {
+                self.before = self.written.then_some(before);
+                self.write = Some(past);
+                self.reads.clear();
+                self.atomic_reads.clear();
+                self.atomic_writes.clear();
+                self.releases.clear();
+                self.written = true;
+            }
+        }
+    }
+
+    /// Adds what a release publishes.
+    pub(crate) fn publish(&mut self, release: Release) {
+        let same = |old: &&mut Release| {
+            old.scope == release.scope && (release.scope != Scope::Block || old.block == release.block)
+        };
+        match self.releases.iter_mut().find(same) {
+            Some(old) => super::clock::join(&mut old.clock, &release.clock),
+            None => self.releases.push(release),
+        }
+    }
+}
+
+impl Release {
+    /// Whether a thread of a block that acquires with a scope sees it.
+    pub(crate) fn reaches(&self, block: u64, scope: Scope) -> bool {
+        self.block == block || self.scope != Scope::Block && scope != Scope::Block
+    }
+}

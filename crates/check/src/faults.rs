@@ -1,0 +1,99 @@
+//! Faults that the interpreter finds by itself, as findings.
+
+use tilewise_interp::{GivenUp, ThreadFault, Threads};
+use tilewise_ir::{FaultKind, Span};
+
+use crate::finding::{Group, ThreadRange};
+use crate::plan::Plan;
+use crate::record::{Detail, Fact, Instance, Key, Record, Who};
+
+/// Records a fault of one thread.
+pub(crate) fn thread(plan: &Plan<'_>, fault: &ThreadFault, who: Who, record: &mut Record) {
+    let span = fault.span;
+    let site = fault.site.map_or(0, |site| plan.sites[site as usize].canon);
+    let (key, fact) = match &fault.kind {
+        FaultKind::OutOfBounds { dim, index, extent, .. } => {
+            let (index, extent) = (*index, *extent);
+            let fact = Fact::Bounds { index, extent, all: fault.bounds.clone() };
+            (Key::OutOfBounds { site, dim: *dim }, fact)
+        }
+        FaultKind::OutsideMemory { offset, len, .. } => {
+            (Key::OutsideMemory { site }, Fact::Outside { offset: *offset, len: *len })
+        }
+        FaultKind::DivisionByZero => (Key::Division { span }, Fact::None),
+        FaultKind::Assertion { message } => (Key::Assertion { span }, Fact::Message(message.clone())),
+        FaultKind::RangeStep { step } => {
+            let step = (*step).clamp(i64::MIN as i128, i64::MAX as i128) as i64;
+            (Key::RangeStep { span }, Fact::Step(step))
+        }
+        FaultKind::AbsentLane { lane } => (Key::AbsentLane { span }, Fact::Lane(*lane)),
+        // These are of several threads: see `block`.
+        FaultKind::BarrierDivergence { .. }
+        | FaultKind::WarpDivergence { .. }
+        | FaultKind::NoProgress { .. }
+        | FaultKind::TooManyRounds { .. } => return,
+    };
+    let of_access = fault.site.is_some();
+    let order = (who.block, who.interval);
+    record.add(Instance { key, count: 1, word: None, harmless: true, order }, || {
+        if of_access { Detail::Access { word: None, who, fact } } else { Detail::Thread { who, fact } }
+    });
+}
+
+/// Records why a block was given up.
+pub(crate) fn block(plan: &Plan<'_>, why: &GivenUp, who: Who, record: &mut Record) {
+    let spans = |groups: &[(Span, Threads)]| groups.iter().map(|(span, _)| *span).collect::<Vec<_>>();
+    let groups = |groups: &[(Span, Threads)]| {
+        groups.iter().map(|(span, threads)| group(plan, Some(*span), threads)).collect::<Vec<_>>()
+    };
+    let first_thread = |groups: &[(Span, Threads)]| {
+        groups.iter().filter_map(|(_, threads)| threads.iter().next()).min().unwrap_or(0) as u32
+    };
+    let (key, first, second, rounds, thread) = match why {
+        GivenUp::Divergence { waiting, ended } => {
+            let ended = (!ended.is_empty()).then(|| group(plan, None, ended)).into_iter().collect();
+            (Key::Divergence { spans: spans(waiting) }, groups(waiting), ended, 0, first_thread(waiting))
+        }
+        GivenUp::WarpDivergence { waiting, ended } => {
+            let ended = (!ended.is_empty()).then(|| group(plan, None, ended)).into_iter().collect();
+            let key = Key::WarpDivergence { spans: spans(waiting) };
+            (key, groups(waiting), ended, 0, first_thread(waiting))
+        }
+        GivenUp::NoProgress { spinning, at_barrier } => {
+            let key = Key::NoProgress { spans: spans(spinning) };
+            (key, groups(spinning), groups(at_barrier), 0, first_thread(spinning))
+        }
+        GivenUp::TooManyRounds { rounds, running } => {
+            let key = Key::StepLimit { spans: spans(running) };
+            (key, groups(running), Vec::new(), *rounds, first_thread(running))
+        }
+    };
+    let who = Who { thread, ..who };
+    let order = (who.block, who.interval);
+    record.add(Instance { key, count: 1, word: None, harmless: true, order }, || Detail::Groups {
+        first,
+        second,
+        rounds,
+        who,
+    });
+}
+
+/// Threads at a place, as ranges.
+fn group(plan: &Plan<'_>, span: Option<Span>, threads: &Threads) -> Group {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for thread in threads.iter() {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == thread => *last = thread,
+            _ => ranges.push((thread, thread)),
+        }
+    }
+    let index = |thread: usize| plan.thread_index(thread as u32);
+    Group {
+        location: span.and_then(|span| plan.location(span)),
+        count: threads.count(),
+        threads: ranges
+            .into_iter()
+            .map(|(first, last)| ThreadRange { first: index(first), last: index(last) })
+            .collect(),
+    }
+}

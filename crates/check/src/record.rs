@@ -1,0 +1,382 @@
+//! Findings while they are collected: equal ones counted, the first kept, the same whatever the order of the blocks.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tilewise_interp::{AccessEvent, Chunks, Words};
+use tilewise_ir::Span;
+
+use crate::finding::{
+    Action, Datum, Element, Finding, Group, Kind, Number, Party, RacePattern, Severity, Site, Step,
+};
+use crate::global::bits;
+use crate::plan::{Class, Place, Plan, PlannedSite};
+
+/// What makes findings equal. Accesses are by number of the first that is the same in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Key {
+    Race { first: u16, second: u16, pattern: PatternKey, between_blocks: bool },
+    Uninitialised { site: u16 },
+    OutOfBounds { site: u16, dim: u8 },
+    OutsideMemory { site: u16 },
+    Misaligned { site: u16 },
+    Overflow { site: u16, span: Span },
+    Division { span: Span },
+    RangeStep { span: Span },
+    Assertion { span: Span },
+    AbsentLane { span: Span },
+    Divergence { spans: Vec<Span> },
+    WarpDivergence { spans: Vec<Span> },
+    NoProgress { spans: Vec<Span> },
+    StepLimit { spans: Vec<Span> },
+}
+
+/// [`RacePattern`] with an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum PatternKey {
+    ReadWrite,
+    WriteRead,
+    WriteWrite,
+}
+
+/// A thread at an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Who {
+    pub(crate) block: u64,
+    pub(crate) thread: u32,
+    pub(crate) interval: u32,
+}
+
+/// The first instance of a finding.
+#[derive(Clone, Debug)]
+pub(crate) struct First {
+    /// Block, interval and number of the event in the block: what comes first.
+    pub(crate) order: (u64, u32, u64),
+    pub(crate) detail: Detail,
+}
+
+/// What an instance is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Detail {
+    Race { word: usize, first: Who, second: Who, right: Datum, wrong: Datum },
+    Access { word: Option<usize>, who: Who, fact: Fact },
+    Thread { who: Who, fact: Fact },
+    Groups { first: Vec<Group>, second: Vec<Group>, rounds: u64, who: Who },
+}
+
+/// What is said of an access or a thread.
+#[derive(Clone, Debug)]
+pub(crate) enum Fact {
+    None,
+    Bounds { index: u64, extent: u64, all: Vec<(u8, u64, u64)> },
+    Outside { offset: u64, len: u64 },
+    Alignment { align: u64, remainder: u64 },
+    Step(i64),
+    Lane(u32),
+    Message(String),
+    Index(u64),
+}
+
+/// An instance of a finding.
+pub(crate) struct Instance {
+    pub(crate) key: Key,
+    /// How many it stands for.
+    pub(crate) count: u64,
+    /// The word that it is about, and whether each block has its own.
+    pub(crate) word: Option<(usize, bool)>,
+    pub(crate) harmless: bool,
+    pub(crate) order: (u64, u32),
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    count: u64,
+    /// Elements of memory that each block has for itself, of blocks that are done.
+    elements: u64,
+    /// Those of the block that runs.
+    own: FxHashSet<(u64, usize)>,
+    /// Those of memory that all blocks share.
+    common: FxHashSet<usize>,
+    harmless: bool,
+    first: First,
+}
+
+/// The findings of a block, or of all blocks so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    entries: FxHashMap<Key, Entry>,
+    events: u64,
+}
+
+impl Record {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Adds an instance; what it is about is asked for if it is the first.
+    pub(crate) fn add(&mut self, instance: Instance, detail: impl FnOnce() -> Detail) {
+        self.events += 1;
+        let (block, interval) = instance.order;
+        let order = (block, interval, self.events);
+        let entry = match self.entries.entry(instance.key) {
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                let entry = entry.into_mut();
+                if order < entry.first.order {
+                    entry.first = First { order, detail: detail() };
+                }
+                entry
+            }
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Entry {
+                count: 0,
+                elements: 0,
+                own: FxHashSet::default(),
+                common: FxHashSet::default(),
+                harmless: true,
+                first: First { order, detail: detail() },
+            }),
+        };
+        entry.count += instance.count;
+        entry.harmless &= instance.harmless;
+        match instance.word {
+            Some((word, true)) => drop(entry.own.insert((block, word))),
+            Some((word, false)) => drop(entry.common.insert(word)),
+            None => {}
+        }
+    }
+
+    /// Takes over the findings of another.
+    pub(crate) fn merge(&mut self, other: &mut Record) {
+        other.events = 0;
+        for (key, mut from) in other.entries.drain() {
+            from.elements += from.own.len() as u64;
+            from.own = FxHashSet::default();
+            match self.entries.get_mut(&key) {
+                None => drop(self.entries.insert(key, from)),
+                Some(to) => {
+                    to.count += from.count;
+                    to.elements += from.elements;
+                    to.common.extend(from.common);
+                    to.harmless &= from.harmless;
+                    if from.first.order < to.first.order {
+                        to.first = from.first;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The findings, in order.
+    pub(crate) fn into_findings(self, plan: &Plan<'_>) -> Vec<Finding> {
+        let entries = self.entries.into_iter().map(|(key, entry)| {
+            let order = entry.first.order;
+            (order, key.clone(), entry.into_finding(key, plan))
+        });
+        let mut findings: Vec<_> = entries.collect();
+        findings.sort_by(|(a_order, a_key, a), (b_order, b_key, b)| {
+            (a.severity, a_order, a_key).cmp(&(b.severity, b_order, b_key))
+        });
+        findings.into_iter().map(|(_, _, finding)| finding).collect()
+    }
+}
+
+impl Entry {
+    fn into_finding(self, key: Key, plan: &Plan<'_>) -> Finding {
+        let elements = self.elements + (self.own.len() + self.common.len()) as u64;
+        let party = |who: Who, site: usize| Party {
+            block: plan.block_index(who.block),
+            thread: plan.thread_index(who.thread),
+            site,
+            interval: who.interval,
+        };
+        let mut finding = Finding {
+            kind: Kind::UninitialisedRead,
+            severity: Severity::Error,
+            count: self.count,
+            elements,
+            sites: Vec::new(),
+            element: None,
+            parties: Vec::new(),
+            steps: Vec::new(),
+        };
+        let at_site = |finding: &mut Finding, site: u16, word: Option<usize>, who: Who| {
+            finding.sites = vec![plan.site(site)];
+            finding.element = word.map(|word| plan.element(site, word));
+            finding.parties = vec![party(who, 0)];
+        };
+        match (key, self.first.detail) {
+            (
+                Key::Race { first: a, second: b, pattern, between_blocks },
+                Detail::Race { word, first, second, right, wrong },
+            ) => {
+                let harmless = self.harmless;
+                finding.severity = if harmless { Severity::Warning } else { Severity::Error };
+                let pattern = RacePattern::from(pattern);
+                finding.sites = vec![plan.site(a)];
+                let second_site = if plan.site(b) == finding.sites[0] { 0 } else { 1 };
+                if second_site == 1 {
+                    finding.sites.push(plan.site(b));
+                }
+                finding.element = Some(plan.element(a, word));
+                finding.parties = vec![party(first, 0), party(second, second_site)];
+                let (of_first, of_second) = (plan.site(a).action, plan.site(b).action);
+                let step = |party, action, value| Step { party, action, value };
+                finding.steps = match pattern {
+                    RacePattern::ReadWrite => vec![step(1, of_second, wrong), step(0, of_first, wrong)],
+                    RacePattern::WriteRead => vec![step(1, of_second, wrong), step(0, of_first, right)],
+                    RacePattern::WriteWrite => vec![step(1, of_second, right), step(0, of_first, wrong)],
+                };
+                finding.kind = Kind::Race { pattern, between_blocks, harmless, right, wrong };
+            }
+            (Key::Uninitialised { site }, Detail::Access { word, who, .. }) => {
+                at_site(&mut finding, site, word, who);
+            }
+            (
+                Key::OutOfBounds { site, dim },
+                Detail::Access { who, fact: Fact::Bounds { index, extent, all }, .. },
+            ) => {
+                at_site(&mut finding, site, None, who);
+                let extents = all.iter().map(|&(_, _, extent)| extent).collect();
+                finding.kind = Kind::OutOfBounds { dim, index, extent, extents };
+                let index = all.iter().map(|&(_, index, _)| index).collect();
+                finding.element = Some(Element { index, ..plan.element(site, 0) });
+            }
+            (
+                Key::OutsideMemory { site },
+                Detail::Access { who, fact: Fact::Outside { offset, len }, .. },
+            ) => {
+                at_site(&mut finding, site, None, who);
+                finding.kind = Kind::OutsideMemory { offset, len };
+                finding.element = Some(Element { index: vec![offset], ..plan.element(site, 0) });
+            }
+            (
+                Key::Misaligned { site },
+                Detail::Access { word, who, fact: Fact::Alignment { align, remainder } },
+            ) => {
+                at_site(&mut finding, site, word, who);
+                finding.kind = Kind::Misaligned { align, remainder };
+            }
+            (Key::Overflow { site, span }, Detail::Access { word, who, fact: Fact::Index(index) }) => {
+                at_site(&mut finding, site, word, who);
+                finding.sites.push(computes(plan, span));
+                finding.kind = Kind::IndexOverflow { index };
+            }
+            (
+                Key::Division { span }
+                | Key::RangeStep { span }
+                | Key::Assertion { span }
+                | Key::AbsentLane { span },
+                Detail::Thread { who, fact },
+            ) => {
+                finding.kind = match fact {
+                    Fact::Step(step) => Kind::RangeStep { step },
+                    Fact::Lane(lane) => Kind::AbsentLane { lane },
+                    Fact::Message(message) => Kind::Assertion { message },
+                    _ => Kind::DivisionByZero,
+                };
+                finding.sites = vec![computes(plan, span)];
+                finding.parties = vec![party(who, 0)];
+            }
+            (Key::Divergence { spans }, Detail::Groups { first, second, who, .. }) => {
+                finding.sites = at_spans(plan, &spans, Action::Barrier);
+                finding.parties = vec![party(who, 0)];
+                finding.kind = Kind::BarrierDivergence { waiting: first, ended: second.into_iter().next() };
+            }
+            (Key::WarpDivergence { spans }, Detail::Groups { first, second, who, .. }) => {
+                finding.sites = at_spans(plan, &spans, Action::Barrier);
+                finding.parties = vec![party(who, 0)];
+                finding.kind = Kind::WarpDivergence { waiting: first, ended: second.into_iter().next() };
+            }
+            (Key::NoProgress { spans }, Detail::Groups { first, second, who, .. }) => {
+                finding.sites = at_spans(plan, &spans, Action::Loop);
+                finding.parties = vec![party(who, 0)];
+                finding.kind = Kind::NoProgress { spinning: first, at_barrier: second };
+            }
+            (Key::StepLimit { spans }, Detail::Groups { first, rounds, who, .. }) => {
+                finding.sites = at_spans(plan, &spans, Action::Loop);
+                finding.parties = vec![party(who, 0)];
+                finding.kind = Kind::StepLimit { rounds, running: first };
+            }
+            // Keys and details are made in pairs.
+            _ => {}
+        }
+        finding
+    }
+}
+
+fn computes(plan: &Plan<'_>, span: Span) -> Site {
+    Site { location: plan.location(span), action: Action::Compute }
+}
+
+fn at_spans(plan: &Plan<'_>, spans: &[Span], action: Action) -> Vec<Site> {
+    spans.iter().map(|&span| Site { location: plan.location(span), action }).collect()
+}
+
+impl From<PatternKey> for RacePattern {
+    fn from(key: PatternKey) -> RacePattern {
+        match key {
+            PatternKey::ReadWrite => RacePattern::ReadWrite,
+            PatternKey::WriteRead => RacePattern::WriteRead,
+            PatternKey::WriteWrite => RacePattern::WriteWrite,
+        }
+    }
+}
+
+/// A value of what an access touches.
+pub(crate) fn datum(plan: &Plan<'_>, site: u16, bits: u64) -> Datum {
+    Datum::Value(Number::new(plan.scalar(site), bits))
+}
+
+/// What a race is and what it does to the value of a word, seen from its second access: `old` is what it found, `written`
+/// what it wrote, `before` what was there before the first one if that is known and anything was.
+pub(crate) fn values_of_race(
+    plan: &Plan<'_>,
+    site: u16,
+    earlier: Class,
+    old: u64,
+    written: Option<u64>,
+    before: Option<u64>,
+) -> (PatternKey, Datum, Datum) {
+    let value = |bits| datum(plan, site, bits);
+    match (earlier.is_write(), written) {
+        (true, Some(new)) => (PatternKey::WriteWrite, value(new), value(old)),
+        (false, new) => (PatternKey::ReadWrite, value(old), new.map_or(Datum::Unknown, value)),
+        (true, None) if earlier.is_atomic() => (PatternKey::WriteRead, value(old), Datum::Unknown),
+        (true, None) => (PatternKey::WriteRead, value(old), before.map_or(Datum::Unwritten, value)),
+    }
+}
+
+/// Records claims of alignment that do not hold; `who` is any thread of the block.
+pub(crate) fn misaligned(site: &PlannedSite, event: &AccessEvent<'_>, who: Who, record: &mut Record) {
+    let (size, align) = (site.access.scalar.size() as u64, site.access.align as u64);
+    if align <= size {
+        return;
+    }
+    let offset = match site.place {
+        Place::Global { offset, .. } => offset,
+        Place::Shared(_) | Place::Local(_) => 0,
+    };
+    let mut check = |thread: usize, word: usize| {
+        let remainder = (offset + word) as u64 * size % align;
+        if remainder == 0 {
+            return;
+        }
+        let who = Who { thread: thread as u32, ..who };
+        let (key, order) = (Key::Misaligned { site: site.canon }, (who.block, who.interval));
+        record.add(Instance { key, count: 1, word: None, harmless: true, order }, || Detail::Access {
+            word: Some(offset + word),
+            who,
+            fact: Fact::Alignment { align, remainder },
+        });
+    };
+    match &event.words {
+        Words::Same(first) => event.threads.iter().for_each(|thread| check(thread, *first)),
+        Words::Chunks(chunks) => {
+            for chunk in chunks.iter() {
+                let base = chunk.chunk * Chunks::LANES;
+                bits(chunk.active).for_each(|lane| check(base + lane, chunk.word(lane)));
+            }
+        }
+        Words::Each(spots) => {
+            let first = spots.iter().filter(|spot| spot.component == 0);
+            first.for_each(|spot| check(spot.thread as usize, spot.word));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Races in global memory, in a block and between blocks.
+
+use tilewise::prelude::*;
+
+use crate::harness::{assert_found, clean, element, parties, report, vector, zeros};
+
+#[kernel]
+fn accumulate(
+    out: &mut TileTensor<u32, 1>,
+    x: &TileTensor<u32, 1>,
+    #[comptime] atomic: bool,
+    #[comptime] wait: bool,
+) {
+    let tid = thread_idx().x;
+    let gid = block_idx().x * block_dim().x + tid;
+    if atomic {
+        out.atomic(tid).fetch_add(x[gid]);
+    } else {
+        out[tid] = out[tid] + x[gid]; // add
+    }
+    if wait {
+        barrier(); // wait
+    }
+}
+
+/// GRACE-1
+#[test]
+fn two_blocks_add_to_the_same_elements() {
+    let launch = |wait| {
+        move |ctx: &DeviceContext| {
+            let x = vector(ctx, &(1..=8).collect::<Vec<u32>>())?;
+            let mut out = zeros(ctx, 4)?;
+            ctx.enqueue_function(accumulate(&mut out, &x, false, wait), grid_dim(2), block_dim(4))
+        }
+    };
+    let found = report(launch(false));
+    let races = [
+        ("write-write between blocks", &["add"] as &[_], 4, 4),
+        ("read-write between blocks", &["add", "add"], 8, 4),
+    ];
+    let mut sorted: Vec<_> = found.findings.iter().map(crate::harness::what).collect();
+    sorted.sort();
+    assert_eq!(sorted, ["read-write between blocks", "write-write between blocks"], "{found}");
+    for race in &found.findings {
+        let expected = races.iter().find(|(what, ..)| *what == crate::harness::what(race)).expect("a race");
+        assert_eq!((race.count, race.elements), (expected.2, expected.3), "{found}");
+        assert_eq!((element(race), parties(race)), ("out[0]".to_owned(), vec![(0, 0), (1, 0)]));
+    }
+    let with_barrier = report(launch(true));
+    assert_eq!(with_barrier.findings.iter().filter(|f| crate::harness::what(f) != "redundant").count(), 2);
+    clean(|ctx| {
+        let x = vector(ctx, &(1..=8).collect::<Vec<u32>>())?;
+        let mut out = zeros(ctx, 4)?;
+        ctx.enqueue_function(accumulate(&mut out, &x, true, false), grid_dim(2), block_dim(4))?;
+        assert_eq!(out.to_host()?, [6, 8, 10, 12]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn stencil_in_place(a: &mut TileTensor<u32, 1>) {
+    let gid = block_idx().x * block_dim().x + thread_idx().x;
+    let mut v = 0;
+    if gid > 0 {
+        v += a[gid - 1]; // left
+    }
+    if gid < 7 {
+        v += a[gid + 1]; // right
+    }
+    barrier();
+    a[gid] = v; // write
+}
+
+/// GRACE-3
+#[test]
+fn a_stencil_in_place() {
+    let launch = |blocks: usize| {
+        move |ctx: &DeviceContext| {
+            let mut a = vector(ctx, &(1..=8).collect::<Vec<u32>>())?;
+            ctx.enqueue_function(stencil_in_place(&mut a), grid_dim(blocks), block_dim(8 / blocks))
+        }
+    };
+    let found = report(launch(2));
+    assert_found(
+        &found,
+        &[
+            ("read-write between blocks", &["right", "write"], 1, 1),
+            ("write-read between blocks", &["write", "left"], 1, 1),
+        ],
+    );
+    assert_eq!(
+        (element(&found.findings[0]), parties(&found.findings[0])),
+        ("a[4]".to_owned(), vec![(0, 3), (1, 0)])
+    );
+    assert_eq!(
+        (element(&found.findings[1]), parties(&found.findings[1])),
+        ("a[3]".to_owned(), vec![(0, 3), (1, 0)])
+    );
+    assert_found(&report(launch(1)), &[]);
+}
+
+#[kernel]
+fn find(found: &mut TileTensor<u32, 1>, x: &TileTensor<u32, 1>, #[comptime] atomic: bool) {
+    let gid = block_idx().x * block_dim().x + thread_idx().x;
+    if x[gid] > 5 {
+        if atomic {
+            found.atomic(0).store(1);
+        } else {
+            found[0] = 1; // found
+        }
+    }
+}
+
+/// GRACE-5
+#[test]
+fn everybody_writes_the_same_value() {
+    let launch = |atomic| {
+        move |ctx: &DeviceContext| {
+            let x = vector(ctx, &[7u32, 1, 9, 2, 8, 6])?;
+            let mut found = zeros(ctx, 1)?;
+            ctx.enqueue_function(find(&mut found, &x, atomic), grid_dim(2), block_dim(3))
+        }
+    };
+    let found = report(launch(false));
+    assert_found(
+        &found,
+        &[("harmless write-write", &["found"], 2, 1), ("harmless between blocks", &["found"], 4, 1)],
+    );
+    assert_eq!(parties(&found.findings[0]), [(0, 0), (0, 2)]);
+    assert_found(&report(launch(true)), &[]);
+}

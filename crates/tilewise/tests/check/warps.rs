@@ -1,0 +1,157 @@
+//! Operations of warps: what they order, which lanes have to be there, lanes that are not.
+
+use tilewise::prelude::*;
+use tilewise::report::Kind;
+
+use crate::harness::{assert_found, clean, parties, report, zeros};
+
+#[kernel]
+fn tail(out: &mut TileTensor<usize, 1>) {
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([32]));
+    let tid = thread_idx().x;
+    s[tid] = tid + 1;
+    syncwarp();
+    for d in comptime([16usize, 8, 4, 2, 1]) {
+        if tid < d {
+            s[tid] += s[tid + d];
+        }
+        syncwarp();
+    }
+    if tid == 0 {
+        out[0] = s[0];
+    }
+}
+
+/// RACE-5, fixed
+#[test]
+fn a_barrier_of_the_warp_orders_its_lanes() {
+    clean(|ctx| {
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(tail(&mut out), grid_dim(1), block_dim(32))?;
+        assert_eq!(out.to_host()?, [528]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn neighbours(out: &mut TileTensor<usize, 1>) {
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([64]));
+    let tid = thread_idx().x;
+    s[tid] = tid; // write
+    syncwarp();
+    out[tid] = s[(tid + 1) % 64]; // read
+}
+
+#[test]
+fn a_barrier_of_the_warp_does_not_order_other_warps() {
+    let report = report(|ctx| {
+        let mut out = zeros(ctx, 64)?;
+        ctx.enqueue_function(neighbours(&mut out), grid_dim(1), block_dim(64))
+    });
+    // Lane 31 reads what lane 0 of the other warp writes, and lane 63 what thread 0 writes.
+    assert_found(&report, &[("write-read", &["write", "read"], 2, 2)]);
+}
+
+#[kernel]
+fn half_of_a_warp(out: &mut TileTensor<usize, 1>) {
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([32]));
+    let tid = thread_idx().x;
+    if tid < 16 {
+        s[tid] = tid; // write
+        syncwarp_mask(0xffff);
+        out[tid] = s[15 - tid];
+    } else {
+        out[tid] = s[tid - 16]; // read
+    }
+}
+
+#[test]
+fn a_barrier_of_a_part_of_a_warp_orders_that_part() {
+    let report = report(|ctx| {
+        let mut out = zeros(ctx, 32)?;
+        ctx.enqueue_function(half_of_a_warp(&mut out), grid_dim(1), block_dim(32))
+    });
+    assert_found(&report, &[("write-read", &["write", "read"], 16, 16)]);
+}
+
+#[kernel]
+fn butterfly(out: &mut TileTensor<usize, 1>) {
+    let tid = thread_idx().x;
+    let mut v = 3 * tid + 1;
+    for m in comptime([16usize, 8, 4, 2, 1]) {
+        v += warp::shuffle_xor(v, m); // shuffle
+    }
+    if lane_id() == 0 {
+        out[tid / 32] = v;
+    }
+}
+
+#[kernel]
+fn sums(out: &mut TileTensor<usize, 1>) {
+    let tid = thread_idx().x;
+    let sum = warp::sum(3 * tid + 1);
+    if lane_id() == 0 {
+        out[tid / 32] = sum;
+    }
+}
+
+/// SHFL-3
+#[test]
+fn a_butterfly_over_a_warp_of_12_lanes() {
+    let report = report(|ctx| {
+        let mut out = zeros(ctx, 2)?;
+        ctx.enqueue_function(butterfly(&mut out), grid_dim(1), block_dim(44))
+    });
+    // With 16 all twelve lanes have no partner, with 8 those from 4 to 7, with 4, 2 and 1 nobody.
+    assert_found(&report, &[("absent lane", &["shuffle"], 16, 0)]);
+    assert!(matches!(report.findings[0].kind, Kind::AbsentLane { lane: 16 }), "{report}");
+    assert_eq!(parties(&report.findings[0]), [(0, 32)]);
+    clean(|ctx| {
+        let mut out = zeros(ctx, 2)?;
+        ctx.enqueue_function(sums(&mut out), grid_dim(1), block_dim(44))?;
+        assert_eq!(out.to_host()?, [1520, 1362]);
+        Ok(())
+    });
+}
+
+#[kernel]
+fn some_lanes(out: &mut TileTensor<usize, 1>) {
+    let tid = thread_idx().x;
+    if tid < 20 {
+        syncwarp(); // here
+    }
+    out[tid] = tid;
+}
+
+#[test]
+fn an_operation_that_not_all_lanes_reach() {
+    let report = report(|ctx| {
+        let mut out = zeros(ctx, 32)?;
+        ctx.enqueue_function(some_lanes(&mut out), grid_dim(1), block_dim(32))
+    });
+    assert_found(&report, &[("warp divergence", &["here"], 1, 0)]);
+    let Kind::WarpDivergence { waiting, ended } = &report.findings[0].kind else { panic!("{report}") };
+    assert_eq!((waiting[0].count, ended.as_ref().map(|group| group.count)), (20, Some(12)));
+}
+
+#[kernel]
+fn returned(out: &mut TileTensor<usize, 1>, n: usize) {
+    let tid = thread_idx().x;
+    if tid >= n {
+        return;
+    }
+    let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([64]));
+    s[tid] = tid;
+    syncwarp();
+    out[tid] = s[tid / 32 * 32];
+}
+
+#[test]
+fn lanes_that_have_returned_are_not_waited_for() {
+    clean(|ctx| {
+        let mut out = zeros(ctx, 41)?;
+        ctx.enqueue_function(returned(&mut out, 41), grid_dim(1), block_dim(60))?;
+        assert_eq!(out.to_host()?[31..34], [0, 32, 32]);
+        Ok(())
+    });
+}
