@@ -183,7 +183,7 @@ impl Emitter<'_> {
     /// A shuffle in a warp that may not have all lanes.
     fn shuffle_among(&mut self, shuffle: Shuffle, value: Reg, number: Operand) -> Reg {
         let (lane, present) = (self.lane_id(), self.present_lanes());
-        let (moved, inside) = self.moved(shuffle, value, number, present);
+        let moved = self.moved(shuffle, value, number, present).0;
         let source = self.reg(Class::B32);
         match shuffle {
             Shuffle::Idx => self.set(source, number),
@@ -192,13 +192,18 @@ impl Emitter<'_> {
             Shuffle::Xor => asm!(self, "xor.b32 {source}, {lane}, {number}"),
         }
         let [from_source, bit] = [(); 2].map(|()| self.reg(Class::B32));
-        let [missing, absent] = [(); 2].map(|()| self.reg(Class::Pred));
+        let mut absent = self.reg(Class::Pred);
         let present = self.in_register(present);
         asm!(self, "shr.u32 {from_source}, {present}, {source}");
         asm!(self, "and.b32 {bit}, {from_source}, 1");
-        asm!(self, "setp.eq.u32 {missing}, {bit}, 0");
-        // Past the edge no lane is missing: the instruction gives the lane's own value.
-        asm!(self, "and.pred {absent}, {missing}, {inside}");
+        asm!(self, "setp.eq.u32 {absent}, {bit}, 0");
+        if let Shuffle::Up | Shuffle::Down = shuffle {
+            // Past the edge no lane is missing, and the instruction gives the lane's own value.
+            let [inside, both] = [(); 2].map(|()| self.reg(Class::Pred));
+            asm!(self, "setp.lt.u32 {inside}, {source}, {WARP_SIZE}");
+            asm!(self, "and.pred {both}, {absent}, {inside}");
+            absent = both;
+        }
         let result = self.reg(value.class);
         self.set(result, moved);
         let (cold, done) = (self.target(), self.target());
@@ -215,7 +220,7 @@ impl Emitter<'_> {
         result
     }
 
-    /// A value of another lane, and whether the shuffle stays inside the warp.
+    /// A value of another lane, and whether the shuffle stays inside the warp; a distance of a whole warp counts as none.
     fn moved(&mut self, shuffle: Shuffle, value: Reg, number: Operand, lanes: Operand) -> (Reg, Reg) {
         let inside = self.reg(Class::Pred);
         let result = self.reg(value.class);

@@ -51,9 +51,30 @@ fn numbers_of_shuffles_may_differ_and_be_large() {
             let (first, lane) = (t / 32 * 32, t % 32);
             let down = if n < 32 - lane { t + n } else { t };
             let up = if n <= lane { t - n } else { t };
-            let expected = [down, up, first + (lane ^ n % 32), first + n % 32];
+            let expected = [down, up, first + (lane ^ (n % 32)), first + n % 32];
             assert_eq!([0, 1, 2, 3].map(|k| out[k * 64 + t] as usize), expected, "thread {t}, number {n}");
         }
+        Ok(())
+    });
+}
+
+#[kernel]
+fn past_the_edge(out: &mut TileTensor<usize, 2>, distances: &TileTensor<usize, 1>) {
+    let tid = thread_idx().x;
+    out[[0, tid]] = warp::shuffle_down(tid, distances[tid]);
+    out[[1, tid]] = warp::shuffle_up(tid, distances[tid]);
+    out[[2, tid]] = warp::shuffle_up(tid, 12);
+}
+
+#[test]
+fn past_the_edge_no_lane_is_missing() {
+    each_device(|ctx| {
+        let distances: Vec<usize> = (0..44).map(|t| [32, 33, 40, 64, usize::MAX][t % 5]).collect();
+        let mut out = ctx.zeros(row_major([3, 44]))?;
+        ctx.enqueue_function(past_the_edge(&mut out, &vector(ctx, &distances)?), grid_dim(1), block_dim(44))?;
+        let own: Vec<usize> = (0..44).collect();
+        let by_twelve: Vec<usize> = (0..44).map(|t| if t % 32 < 12 { t } else { t - 12 }).collect();
+        assert_eq!(out.to_host()?, [own.clone(), own, by_twelve].concat());
         Ok(())
     });
 }
