@@ -2,12 +2,13 @@
 # Runs what bench/pack.sh has packed, on a machine with an NVIDIA GPU, in the folder where it lies:
 #
 #     ./run.sh                      # tests, puzzles, benchmark
+#     ./run.sh vulkan               # conformance tests, puzzles and benchmark by NVIDIA's driver for Vulkan
 #     ./run.sh tests                # the tests of the device and the conformance tests
 #     ./run.sh puzzles              # every puzzle's solution
 #     ./run.sh bench --quick        # the benchmark, with arguments of tilewise-bench
 #
 # The exit code is that of the first step that failed; the steps after it are run all the same. The benchmark's results
-# are also in results.jsonl.
+# are also in results.jsonl, those by Vulkan in results-vulkan.jsonl.
 set -uo pipefail
 cd "$(dirname "$0")"
 status=0
@@ -37,11 +38,46 @@ puzzle_list() {
         END { if (puzzle && !variants) print puzzle }'
 }
 
+# On the device that is named.
 puzzles() {
     local puzzle flag
     while read -r puzzle flag; do
-        step ./puzzle "$puzzle" -e nvidia --solution ${flag:+"$flag"}
+        step ./puzzle "$puzzle" -e "$1" --solution ${flag:+"$flag"}
     done < <(puzzle_list)
+}
+
+# Has programs find the loader of Vulkan, and it NVIDIA's driver.
+find_vulkan() {
+    if ! ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1'; then
+        export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    fi
+    local file library
+    for file in /usr/share/vulkan/icd.d/nvidia_icd*.json /etc/vulkan/icd.d/nvidia_icd*.json; do
+        if [ -e "$file" ]; then
+            return
+        fi
+    done
+    # Containers bring the driver's libraries without the file that leads the loader there. The library for X may miss
+    # those of X; that for EGL needs none.
+    for library in libGLX_nvidia.so.0 libEGL_nvidia.so.0; do
+        library=$(ldconfig -p 2>/dev/null | sed -n "s/.*x86-64.* => \(.*$library\)$/\1/p" | head -n 1)
+        if [ -n "$library" ] && ! ldd "$library" | grep -q 'not found'; then
+            printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' \
+                "$library" >nvidia_icd.json
+            export VK_ICD_FILENAMES="$PWD/nvidia_icd.json" VK_DRIVER_FILES="$PWD/nvidia_icd.json"
+            return
+        fi
+    done
+    echo "no driver of NVIDIA for Vulkan: neither libGLX_nvidia.so.0 nor libEGL_nvidia.so.0 can be loaded"
+}
+
+vulkan() {
+    find_vulkan
+    # The conformance tests run on each device that can be opened.
+    export CARGO_MANIFEST_DIR=$PWD TILEWISE_ADAPTER=nvidia
+    step ./test-conformance
+    puzzles vulkan
+    step ./tilewise-bench -e vulkan --no-peers --json results-vulkan.jsonl "$@"
 }
 
 bench() {
@@ -60,18 +96,24 @@ bench() {
 }
 
 case "${1:-all}" in
-    tests | puzzles) "$1" ;;
+    tests) tests ;;
+    puzzles) puzzles nvidia ;;
+    vulkan)
+        shift
+        vulkan "$@"
+        ;;
     bench)
         shift
         bench "$@"
         ;;
     all)
         tests
-        puzzles
+        puzzles nvidia
         bench
+        vulkan
         ;;
     *)
-        echo "usage: run.sh [tests | puzzles | bench [arguments of tilewise-bench]]"
+        echo "usage: run.sh [tests | puzzles | (bench | vulkan) [arguments of tilewise-bench]]"
         exit 2
         ;;
 esac

@@ -25,6 +25,9 @@ const LEAD: usize = 2;
 
 /// Times `repeats` runs, one after the other without a pause: from the end of one run to the end of the next, as the
 /// device's clock tells. If the host takes longer to enqueue a run than the device to do it, it is the host's time.
+///
+/// Events of adapters of Vulkan and the like are time stamps between the commands of the queue, where the adapter has
+/// them; else an event is the moment at which the host sees that the work before it has ended.
 pub(crate) fn measure(
     ctx: &DeviceContext,
     repeats: usize,

@@ -15,7 +15,10 @@ struct Run {
 /// The command, away from the environment of whoever runs the tests.
 fn puzzle() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_puzzle"));
-    command.env_remove("TILEWISE_DEVICE").env_remove("TILEWISE_OPT");
+    // Where there is no GPU, the command says so unless the CPU is asked for.
+    // Mesa's drivers complain about its absence.
+    command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+    command.env("TILEWISE_DEVICE", "cpu").env_remove("TILEWISE_OPT").env_remove("TILEWISE_ADAPTER");
     command
 }
 
@@ -377,44 +380,233 @@ mod device {
     }
 }
 
+/// Every puzzle with each of its variants.
+const PROGRAMS: [&[&str]; 9] = [
+    &["p12"],
+    &["p16", "--naive"],
+    &["p16", "--single-block"],
+    &["p16", "--tiled"],
+    &["p23", "--elementwise"],
+    &["p23", "--tiled"],
+    &["p23", "--manual-vectorized"],
+    &["p23", "--vectorized"],
+    &["p23", "--benchmark"],
+];
+
+#[cfg(feature = "inspect")]
+mod emit {
+    use std::fs;
+
+    use super::*;
+
+    /// What the code of a kernel has in it, in each language of text.
+    const TEXTS: [(&str, &str); 5] = [
+        ("ir", "kernel @"),
+        ("ptx", ".entry "),
+        ("wgsl", "@compute @workgroup_size("),
+        ("msl", "kernel void "),
+        ("hlsl", "[numthreads("),
+    ];
+
+    /// Only code is printed, whether the puzzle is solved or not.
+    #[test]
+    fn text() {
+        for program in PROGRAMS {
+            for (language, part) in TEXTS {
+                for solution in [&[][..], &["--solution"]] {
+                    let args = [program, &["--emit", language], solution].concat();
+                    let Run { code, stdout, stderr } = run(&args);
+                    assert_eq!((code, stderr.as_str()), (0, ""), "{args:?}");
+                    assert!(stdout.contains(part), "{args:?}: {stdout}");
+                    assert!(
+                        !stdout.contains("HostBuffer") && !stdout.contains("SIZE:"),
+                        "{args:?}: {stdout}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn spirv() {
+        let output = puzzle().args(["p12", "--solution", "--emit", "spirv"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(output.stdout[..4], 0x0723_0203_u32.to_le_bytes(), "the magic number of SPIR-V");
+
+        let Run { code, stdout, stderr } = run(&["p23", "--benchmark", "--solution", "--emit", "spirv"]);
+        assert_eq!((code, stdout.as_str()), (2, ""));
+        assert!(stderr.contains("use `--out FOLDER`"), "{stderr}");
+    }
+
+    #[test]
+    fn files() {
+        let folder = std::env::temp_dir().join(format!("tilewise-course-{}", std::process::id()));
+        for program in PROGRAMS {
+            for (language, extension) in [("spirv", "spv"), ("msl", "metal")] {
+                let _ = fs::remove_dir_all(&folder);
+                let out = folder.to_str().unwrap();
+                let run = run(&[program, &["--solution", "--emit", language, "--out", out]].concat());
+                assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{program:?}");
+                let paths: Vec<_> =
+                    fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+                assert!(!paths.is_empty(), "{program:?}");
+                for path in paths {
+                    assert_eq!(path.extension().unwrap(), extension);
+                    assert!(fs::metadata(&path).unwrap().len() > 0, "{}", path.display());
+                }
+            }
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn misuse() {
+        check_usage(
+            &["p12", "--emit", "asm"],
+            "there is no language `asm` to emit; there is ir, ptx, spirv, wgsl, msl, hlsl",
+        );
+        for args in [
+            &["p12", "--emit", "ptx", "--hint"][..],
+            &["p12", "--emit", "ptx", "-e", "cpu"],
+            &["p12", "--out", "x"],
+        ] {
+            let Run { code, stdout, stderr } = run(args);
+            assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}: {stderr}");
+            assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{args:?}: {stderr}");
+        }
+    }
+}
+
+/// On a machine without an adapter for Vulkan these are skipped, and say so.
+#[cfg(feature = "wgpu")]
+mod vulkan {
+    use super::*;
+
+    #[test]
+    fn every_solution_is_right() {
+        for program in PROGRAMS {
+            let args = [program, &["--solution", "-e", "vulkan"]].concat();
+            let Run { code, stderr, .. } = run(&args);
+            if code == 2 {
+                println!("skipped: {stderr}");
+                return;
+            }
+            assert_eq!((code, stderr.trim_end()), (0, &*format!("{}: right", program.join(" "))), "{args:?}");
+        }
+    }
+}
+
+/// What happens where no device is named and no GPU can be used.
+mod fallback {
+    use super::*;
+
+    /// The command where the CUDA driver hides all GPUs.
+    fn without_nvidia() -> Command {
+        let mut command = puzzle();
+        command.args(["p12", "--solution"]).env_remove("TILEWISE_DEVICE").env("CUDA_VISIBLE_DEVICES", "");
+        command
+    }
+
+    /// The result is right, and one line says that it is the CPU's.
+    #[track_caller]
+    fn check_falls_back(command: &mut Command, why: &str) {
+        let Run { code, stdout, stderr } = finish(command.output().unwrap());
+        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(stdout, "out: HostBuffer([140.0])\nexpected: HostBuffer([140.0])\n");
+        let lines: Vec<&str> = stderr.lines().collect();
+        let [said, "p12: right"] = lines[..] else { panic!("{stderr}") };
+        assert!(said.starts_with("tilewise: no GPU, so kernels run on the CPU: "), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+
+    #[cfg(not(feature = "wgpu"))]
+    #[test]
+    fn without_a_gpu() {
+        check_falls_back(&mut without_nvidia(), "NVIDIA");
+    }
+
+    #[cfg(all(feature = "wgpu", target_os = "linux"))]
+    mod wgpu {
+        use std::fs;
+        use std::path::PathBuf;
+
+        use super::*;
+
+        /// A folder with one file, a library or the description of a driver.
+        fn folder_with(name: &str, content: &str) -> PathBuf {
+            let folder = std::env::temp_dir().join(format!("tilewise-{}-{name}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(name), content).unwrap();
+            folder
+        }
+
+        /// The command with these drivers for Vulkan alone.
+        fn with_drivers(files: &str) -> Command {
+            let mut command = without_nvidia();
+            command.env("VK_ICD_FILENAMES", files).env("VK_DRIVER_FILES", files);
+            command
+        }
+
+        #[test]
+        fn no_driver() {
+            check_falls_back(&mut with_drivers("/nonexistent.json"), "Vulkan");
+        }
+
+        #[test]
+        fn broken_driver() {
+            let content = r#"{"file_format_version": "1.0.0", "ICD": {"library_path": "./libnot.so", "api_version": "1.3.0"}}"#;
+            let folder = folder_with("broken.json", content);
+            fs::write(folder.join("libnot.so"), "this is no library").unwrap();
+            check_falls_back(&mut with_drivers(folder.join("broken.json").to_str().unwrap()), "Vulkan");
+            fs::remove_dir_all(folder).unwrap();
+        }
+
+        #[test]
+        fn no_loader() {
+            let folder = folder_with("libvulkan.so.1", "this is no library");
+            check_falls_back(without_nvidia().env("LD_LIBRARY_PATH", &folder), "Vulkan");
+            fs::remove_dir_all(folder).unwrap();
+        }
+
+        #[test]
+        fn software_only() {
+            let software = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
+            if !fs::exists(software).unwrap() {
+                println!("skipped: Mesa's software adapter is not there");
+                return;
+            }
+            check_falls_back(&mut with_drivers(software), "a software adapter");
+        }
+
+        #[test]
+        fn an_adapter_that_is_not_there() {
+            let mut command = with_drivers("/nonexistent.json");
+            let Run { code, stderr, .. } = finish(command.args(["-e", "vulkan"]).output().unwrap());
+            assert_eq!(code, 2, "{stderr}");
+            assert!(stderr.contains("device `vulkan`") && stderr.contains("`cpu`"), "{stderr}");
+        }
+    }
+}
+
 mod explain {
     use super::*;
 
     /// Every check of every solution is proved for the shapes of the course.
     #[test]
     fn no_check_is_left_in_a_solution() {
-        let solutions: [&[&str]; 9] = [
-            &["p12"],
-            &["p16", "--naive"],
-            &["p16", "--single-block"],
-            &["p16", "--tiled"],
-            &["p23", "--elementwise"],
-            &["p23", "--tiled"],
-            &["p23", "--manual-vectorized"],
-            &["p23", "--vectorized"],
-            &["p23", "--benchmark"],
-        ];
-        for puzzle in solutions {
-            let run = run(&[puzzle, &["--solution", "--explain", "-e", "cpu"]].concat());
-            assert_eq!(run.code, 0, "{puzzle:?}");
-            assert!(run.stderr.contains(" proved, none left\n"), "{puzzle:?}: {}", run.stderr);
-            assert!(!run.stderr.contains("CHECKED"), "{puzzle:?}: {}", run.stderr);
+        for program in PROGRAMS {
+            let run = run(&[program, &["--solution", "--explain", "-e", "cpu"]].concat());
+            assert_eq!(run.code, 0, "{program:?}");
+            assert!(run.stderr.contains(" proved, none left\n"), "{program:?}: {}", run.stderr);
+            assert!(!run.stderr.contains("CHECKED"), "{program:?}: {}", run.stderr);
         }
     }
 
     #[test]
     fn the_listing_has_the_source() {
-        let run = run(&["p16", "--tiled", "--solution", "--explain"]);
-        assert!(
-            run.stderr.starts_with("matmul_tiled: 3 x 3 x 1 blocks of 3 x 3 x 1 threads\n"),
-            "{}",
-            run.stderr
-        );
-        assert!(
-            run.stderr.contains("acc += a_shared[[local_row, k]] * b_shared[[k, local_col]];"),
-            "{}",
-            run.stderr
-        );
-        assert!(run.stderr.contains("dimension 1: index 0 to 8 below 9: proved"), "{}", run.stderr);
+        let Run { stderr, .. } = run(&["p16", "--tiled", "--solution", "--explain", "-e", "cpu"]);
+        assert!(stderr.starts_with("matmul_tiled: 3 x 3 x 1 blocks of 3 x 3 x 1 threads\n"), "{stderr}");
+        assert!(stderr.contains("acc += a_shared[[local_row, k]] * b_shared[[k, local_col]];"), "{stderr}");
+        assert!(stderr.contains("dimension 1: index 0 to 8 below 9: proved"), "{stderr}");
     }
 }

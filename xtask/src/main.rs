@@ -51,7 +51,7 @@ const STEPS: [Step; 6] = [
     },
     Step {
         name: "vulkan",
-        about: "the conformance tests on Mesa's software adapter for Vulkan",
+        about: "tests and puzzles on Mesa's software adapter for Vulkan; kernels as SPIR-V, WGSL, MSL, HLSL are valid",
         run: Run::Function(vulkan::run),
     },
     Step {

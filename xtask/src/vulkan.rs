@@ -1,15 +1,21 @@
-//! The step `vulkan`: the device for Vulkan is checked, and the conformance tests run on Mesa's software adapter.
+//! The step `vulkan`: the device for Vulkan is checked; the conformance tests and the puzzles run on Mesa's software
+//! adapter; and the kernels of these tests are written as SPIR-V, WGSL, MSL and HLSL, which naga's validator has to accept,
+//! and `spirv-val` the SPIR-V.
 //!
-//! Where no adapter is found on Debian or Ubuntu, its packages are installed. Where that cannot be done either, the tests
-//! are built, and say that they were skipped.
+//! Where no adapter or no `spirv-val` is found on Debian or Ubuntu, their packages are installed. Where that cannot be done
+//! either, the tests are built, and say that they were skipped.
 
+use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::{cargo, run as command};
 
-/// Mesa's drivers, and the library that finds them.
-const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];
+/// Mesa's drivers, the library that finds them, and what validates SPIR-V.
+const PACKAGES: [&str; 3] = ["mesa-vulkan-drivers", "libvulkan1", "spirv-tools"];
+
+/// The program of `spirv-tools`.
+const SPIRV_VAL: &str = "spirv-val";
 
 /// Where drivers for Vulkan tell that they are there.
 const DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
@@ -18,18 +24,43 @@ const DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
 pub(crate) fn run() -> Result<(), String> {
     let has_driver =
         |folder: &str| Path::new(folder).read_dir().is_ok_and(|mut files| files.next().is_some());
-    if !DRIVERS.into_iter().any(has_driver)
+    if (!DRIVERS.into_iter().any(has_driver) || !has_spirv_val())
         && let Err(why) = install()
     {
-        eprintln!("no driver for Vulkan, and {}: {why}; its tests are skipped", PACKAGES.join(", "));
+        eprintln!(
+            "{} cannot be installed: {why}; tests that need what is missing are skipped",
+            PACKAGES.join(", ")
+        );
     }
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join("vulkan");
+    // Kernels of an earlier run are not those of this one.
+    let _ = fs::remove_dir_all(&kernels);
+    fs::create_dir_all(&kernels).map_err(|error| format!("{}: {error}", kernels.display()))?;
+    let kernels = kernels.to_string_lossy();
+
     let features = ["--features", "wgpu"];
     let runtime = ["-p", "tilewise-runtime", "--all-targets", "--quiet"];
     cargo(&[&["clippy"], &runtime[..], &features, &["--", "-D", "warnings"]].concat(), &[])?;
     cargo(&[&["test", "--quiet", "-p", "tilewise-runtime", "--lib"], &features[..]].concat(), &[])?;
-    cargo(&[&["test", "--quiet", "-p", "tilewise", "--test", "conformance"], &features[..]].concat(), &[])
+    let conformance = ["test", "--quiet", "-p", "tilewise", "--test", "conformance"];
+    cargo(&[&conformance[..], &features].concat(), &[("TILEWISE_DUMP", &kernels)])?;
+    cargo(&[&["test", "--quiet", "-p", "tilewise-course"], &features[..]].concat(), &[])?;
+    if !has_spirv_val() {
+        eprintln!("skipped: {SPIRV_VAL} is not there to look at kernels");
+        return Ok(());
+    }
+    let validate = ["run", "--quiet", "-p", "tilewise-naga", "--features", "write", "--example", "validate"];
+    cargo(&[&validate[..], &["--", SPIRV_VAL, &kernels]].concat(), &[])
+}
+
+fn has_spirv_val() -> bool {
+    let probe = Command::new(SPIRV_VAL).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    probe.is_ok_and(|status| status.success())
 }
 
 fn install() -> Result<(), String> {
-    command(Command::new("apt-get").args(["install", "--yes", "--quiet"]).args(PACKAGES))
+    let install = || command(Command::new("apt-get").args(["install", "--yes", "--quiet"]).args(PACKAGES));
+    // A new machine has no lists of packages yet.
+    install()
+        .or_else(|_| command(Command::new("apt-get").args(["update", "--quiet"])).and_then(|()| install()))
 }

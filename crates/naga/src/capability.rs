@@ -1,4 +1,13 @@
 //! What devices can do, and what operations need of them.
+//!
+//! # Which operation works on which target
+//!
+//! `yes` is for all types that the operation can have. Vulkan, Direct3D 12 and Metal are what a common GPU can do with
+//! them ([`Capabilities::VULKAN`], [`Capabilities::DX12`], [`Capabilities::METAL`]), WebGPU what every device of it can; an
+//! adapter may have less or more, and says so when a kernel is launched. `index` is what fits 32 bits; one that does not
+//! needs 64-bit integers. `bf16`, and `f16` where a target has none, are computed in `f32` and rounded.
+//!
+#![doc = include_str!("../targets.md")]
 
 use std::fmt;
 use tilewise_ir::{BinaryOp, Op, Ordering, Scalar, UnaryOp};

@@ -37,6 +37,11 @@
 //! for, but is never the best device. What a kernel may do depends on the adapter: where it lacks something,
 //! [`Error::Unsupported`] names it, with the adapter and the line. The streams of a context are one queue there.
 //!
+//! Where no GPU can be used (there is none, there is no driver or loader, the driver is broken, there is only a software
+//! adapter), [`DeviceContext::new`] opens the CPU, and a line on standard error says why, once in a program. Asking for a
+//! device that is not there is an error that names those that are. A line about `XDG_RUNTIME_DIR` is of Mesa's drivers, which
+//! look for a display; it does no harm.
+//!
 //! # Environment variables
 //!
 //! | variable | meaning |

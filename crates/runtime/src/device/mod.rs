@@ -24,7 +24,7 @@ mod wgpu;
 use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use tilewise_ir::{Const, Kernel, Scalar};
@@ -234,16 +234,68 @@ pub(crate) fn open(name: &str) -> Result<Box<dyn Device>> {
         .unwrap_or_else(|| Err(Error::NoSuchDevice { name: name.to_owned(), available: names() }))
 }
 
-/// Opens the best device that there is: a GPU if there is one that works, else the CPU.
+/// Opens the best device that there is: a GPU if there is one that works, else the CPU, and says so once.
 pub(crate) fn open_best() -> Result<Box<dyn Device>> {
-    let open_first = |gpus: Vec<DeviceInfo>| gpus.iter().find_map(|gpu| open(&gpu.name).ok());
-    let gpu = open_first(nvidia_gpus()).or_else(|| open_first(adapters().0));
-    gpu.map_or_else(|| open("cpu"), Ok)
+    let mut reasons = Vec::new();
+    for gpu in nvidia_gpus() {
+        match open(&gpu.name) {
+            Ok(device) => return Ok(device),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    let (gpus, software) = adapters();
+    for gpu in &gpus {
+        match open(&gpu.name) {
+            Ok(device) => return Ok(device),
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        // Why nothing was listed, if nothing was.
+        if reasons.is_empty() {
+            reasons
+                .extend(cfg!(feature = "cuda").then(|| no_gpu("NVIDIA", open_nvidia("nvidia", 0))).flatten());
+            if let Some(adapter) = software.first() {
+                reasons.push(format!("`{}` is {}", adapter.name, adapter.description));
+            } else if let Some(opened) =
+                cfg!(feature = "wgpu").then(|| open_adapter("webgpu", "webgpu")).flatten()
+            {
+                reasons.extend(no_gpu("Vulkan, Metal or Direct3D 12", opened));
+            }
+        }
+        // A program that was built for the CPU alone runs where it is meant to.
+        if !reasons.is_empty() {
+            eprintln!(
+                "tilewise: no GPU, so kernels run on the CPU: {} (TILEWISE_DEVICE=cpu leaves this line out)",
+                reasons.join("; ")
+            );
+        }
+    });
+    open("cpu")
+}
+
+/// Why there is no GPU of a kind, in a few words.
+fn no_gpu(kind: &str, opened: Result<Box<dyn Device>>) -> Option<String> {
+    Some(match opened.err()? {
+        Error::NoDriver { vendor, library, .. } => format!("no {vendor} driver ({library})"),
+        Error::NoHardware { .. } => format!("the driver for {kind} lists no device"),
+        other => other.to_string(),
+    })
 }
 
 /// The names of the devices that can be opened.
 fn names() -> Vec<String> {
     available().into_iter().map(|device| device.name).collect()
+}
+
+/// An error of a device that is not there, with the names of those that are.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+fn naming_others(mut error: Error) -> Error {
+    if let Error::NoDriver { available, .. } | Error::NoHardware { available, .. } = &mut error {
+        *available = names();
+    }
+    error
 }
 
 /// The number of the GPU that a name means, if it is a name of an NVIDIA GPU.
@@ -272,7 +324,7 @@ fn nvidia_gpus() -> Vec<DeviceInfo> {
 
 #[cfg(feature = "cuda")]
 fn open_nvidia(name: &str, number: usize) -> Result<Box<dyn Device>> {
-    match cuda::open(name, number)? {
+    match cuda::open(name, number).map_err(naming_others)? {
         Some(device) => Ok(Box::new(device)),
         None => Err(Error::NoSuchDevice { name: name.to_owned(), available: names() }),
     }
@@ -297,7 +349,8 @@ fn adapters() -> (Vec<DeviceInfo>, Vec<DeviceInfo>) {
 /// Opens an adapter, if `wanted` is the name of one.
 #[cfg(feature = "wgpu")]
 fn open_adapter(name: &str, wanted: &str) -> Option<Result<Box<dyn Device>>> {
-    wgpu::open(name, wanted).map(|opened| opened.map(|device| Box::new(device) as Box<dyn Device>))
+    let opened = wgpu::open(name, wanted)?.map_err(naming_others);
+    Some(opened.map(|device| Box::new(device) as Box<dyn Device>))
 }
 
 #[cfg(not(feature = "wgpu"))]

@@ -111,7 +111,8 @@ pub enum Error {
     /// The driver of a device is not installed.
     #[error(
         "device `{name}` needs the {vendor} driver, and none could be loaded (looked for {library}): install it, or use \
-         device `cpu`"
+         another device; there is {}",
+        Names(available)
     )]
     NoDriver {
         /// The name that was asked for.
@@ -120,6 +121,8 @@ pub enum Error {
         vendor: &'static str,
         /// The library that was looked for.
         library: &'static str,
+        /// The names of the devices that there are.
+        available: Vec<String>,
     },
 
     /// The driver of a device is older than what tilewise needs.
@@ -136,12 +139,17 @@ pub enum Error {
     },
 
     /// The driver of a device works, but it has no such device.
-    #[error("device `{name}`: the driver is there, but it lists no device: {hint}; or use device `cpu`")]
+    #[error(
+        "device `{name}`: the driver is there, but it lists no device: {hint}; or use another device; there is {}",
+        Names(available)
+    )]
     NoHardware {
         /// The name that was asked for.
         name: String,
         /// What to look at.
         hint: &'static str,
+        /// The names of the devices that there are.
+        available: Vec<String>,
     },
 
     /// There are adapters, but none that the name means.

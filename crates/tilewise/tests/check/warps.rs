@@ -58,7 +58,7 @@ fn half_of_a_warp(out: &mut TileTensor<usize, 1>) {
     let tid = thread_idx().x;
     if tid < 16 {
         s[tid] = tid; // write
-        syncwarp_mask(0xffff);
+        warp::syncwarp_mask(0xffff);
         out[tid] = s[15 - tid];
     } else {
         out[tid] = s[tid - 16]; // read

@@ -68,7 +68,7 @@ fn past_the_edge(out: &mut TileTensor<usize, 2>, distances: &TileTensor<usize, 1
 
 #[test]
 fn past_the_edge_no_lane_is_missing() {
-    each_device(|ctx| {
+    each_device_with(&[Need::Warps], |ctx| {
         let distances: Vec<usize> = (0..44).map(|t| [32, 33, 40, 64, usize::MAX][t % 5]).collect();
         let mut out = ctx.zeros(row_major([3, 44]))?;
         ctx.enqueue_function(past_the_edge(&mut out, &vector(ctx, &distances)?), grid_dim(1), block_dim(44))?;

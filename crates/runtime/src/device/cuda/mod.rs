@@ -101,7 +101,8 @@ pub(super) fn open(name: &str, number: usize) -> Result<Option<CudaDevice>> {
 /// Starts the driver for the device `name` and gives its version.
 fn start(name: &str) -> Result<u32> {
     if !driver::is_installed() {
-        return Err(Error::NoDriver { name: name.to_owned(), vendor: "NVIDIA", library: LIBRARY });
+        let (name, available) = (name.to_owned(), Vec::new());
+        return Err(Error::NoDriver { name, vendor: "NVIDIA", library: LIBRARY, available });
     }
     match driver::initialize() {
         Ok(()) => {}
@@ -122,7 +123,7 @@ fn start(name: &str) -> Result<u32> {
 fn no_hardware(name: &str) -> Error {
     let hint =
         "see whether `nvidia-smi` lists a GPU, and whether CUDA_VISIBLE_DEVICES or a container hides it";
-    Error::NoHardware { name: name.to_owned(), hint }
+    Error::NoHardware { name: name.to_owned(), hint, available: Vec::new() }
 }
 
 /// `9.0` for 90 in tenths; `12.4` for 1204 in hundredths.

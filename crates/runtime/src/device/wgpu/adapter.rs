@@ -184,7 +184,7 @@ fn no_adapter(name: &str, apis: Backends) -> Error {
     let name = name.to_owned();
     if loaded.intersects(apis) {
         let hint = "see whether `vulkaninfo` lists a GPU, and whether its driver is installed";
-        return Error::NoHardware { name, hint };
+        return Error::NoHardware { name, hint, available: Vec::new() };
     }
     let (vendor, library) = if apis == Backends::METAL || cfg!(target_vendor = "apple") {
         ("Metal", "Metal.framework")
@@ -195,7 +195,7 @@ fn no_adapter(name: &str, apis: Backends) -> Error {
     } else {
         ("Vulkan", "libvulkan.so.1")
     };
-    Error::NoDriver { name, vendor, library }
+    Error::NoDriver { name, vendor, library, available: Vec::new() }
 }
 
 impl Found {
