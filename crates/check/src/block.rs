@@ -522,6 +522,10 @@ impl<'a> BarrierBlock<'a> {
 }
 
 impl BlockObserver for BarrierBlock<'_> {
+    fn watches(&self, site: u32) -> bool {
+        self.launch.plan.sites[site as usize].is_watched()
+    }
+
     fn start(&mut self, block: u64) {
         self.block = block;
         if self.intervals.start() {

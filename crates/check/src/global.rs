@@ -53,29 +53,41 @@ struct Use {
 struct Values {
     /// The word of the first.
     first: usize,
-    values: Vec<u64>,
+    low: Vec<u32>,
+    /// The upper halves, if any is not zero.
+    high: Vec<u32>,
 }
 
 impl Values {
-    /// Room for the values of the words from `first` to before `last`.
-    fn range(&mut self, first: usize, last: usize) -> &mut [u64] {
-        if self.values.is_empty() {
+    /// Sets the values of the words from `first` on.
+    fn set(&mut self, first: usize, values: &[u64]) {
+        if self.low.is_empty() {
             self.first = first;
         }
         if first < self.first {
             let more = self.first - first;
-            self.values.splice(0..0, std::iter::repeat_n(0, more));
+            self.low.splice(0..0, std::iter::repeat_n(0, more));
+            if !self.high.is_empty() {
+                self.high.splice(0..0, std::iter::repeat_n(0, more));
+            }
             self.first = first;
         }
-        if self.values.len() < last - self.first {
-            self.values.resize(last - self.first, 0);
+        let (at, end) = (first - self.first, first - self.first + values.len());
+        if self.low.len() < end {
+            self.low.reserve_exact(end - self.low.len());
+            self.low.resize(end, 0);
         }
-        &mut self.values[first - self.first..last - self.first]
+        self.low[at..end].iter_mut().zip(values).for_each(|(to, &from)| *to = from as u32);
+        if !self.high.is_empty() || values.iter().any(|value| value >> 32 != 0) {
+            self.high.resize(self.low.len(), 0);
+            self.high[at..end].iter_mut().zip(values).for_each(|(to, &from)| *to = (from >> 32) as u32);
+        }
     }
 
-    /// The value of a word, for which there was room.
+    /// The value of a word that was set.
     fn get(&self, word: usize) -> u64 {
-        word.checked_sub(self.first).and_then(|at| self.values.get(at)).copied().unwrap_or_default()
+        let half = |half: &[u32]| word.checked_sub(self.first).and_then(|at| half.get(at)).copied();
+        (half(&self.high).unwrap_or_default() as u64) << 32 | half(&self.low).unwrap_or_default() as u64
     }
 }
 
@@ -142,9 +154,13 @@ impl Group {
         used.mask |= batch.mask;
         let first = batch.mask.trailing_zeros() as usize;
         let last = GROUP - batch.mask.leading_zeros() as usize;
-        values(used.values.range(first, last));
+        let mut buffer = [0; GROUP];
+        let buffer = &mut buffer[..last - first];
+        values(buffer);
+        used.values.set(first, buffer);
         if let Some(before) = before {
-            before(used.before.get_or_insert_default().range(first, last));
+            before(buffer);
+            used.before.get_or_insert_default().set(first, buffer);
         }
         true
     }
@@ -289,6 +305,8 @@ pub(crate) struct LaunchGlobal {
 /// What blocks have done to a group.
 #[derive(Debug)]
 enum Sum {
+    /// Only one block has touched it.
+    One(Part),
     /// No word was touched by two blocks: what each of them did, and the words that were touched.
     Apart { parts: Vec<Part>, mask: u64 },
     /// Some were.
@@ -365,8 +383,14 @@ impl LaunchGlobal {
             else {
                 continue;
             };
-            let empty = || Box::new(Sum::Apart { parts: Vec::with_capacity(1), mask: 0 });
-            slot.get_or_insert_with(empty).add(plan, Part { block, base, group });
+            let part = Part { block, base, group };
+            *slot = Some(match slot.take() {
+                None => Box::new(Sum::One(part)),
+                Some(mut sum) => {
+                    sum.add(plan, part);
+                    sum
+                }
+            });
         }
     }
 
@@ -386,6 +410,12 @@ impl LaunchGlobal {
 
 impl Sum {
     fn add(&mut self, plan: &Plan<'_>, part: Part) {
+        if let Sum::One(_) = self {
+            let one = std::mem::replace(self, Sum::Words(Vec::new()));
+            if let Sum::One(first) = one {
+                *self = Sum::Apart { mask: first.group.mask(), parts: vec![first] };
+            }
+        }
         if let Sum::Apart { parts, mask } = self {
             let touched = part.group.mask();
             if *mask & touched == 0 {

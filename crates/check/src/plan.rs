@@ -40,6 +40,13 @@ pub(crate) struct PlannedSite {
     pub(crate) tracked: bool,
 }
 
+impl PlannedSite {
+    /// Whether there is anything to look at when it happens.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.tracked || self.access.align as usize > self.access.scalar.size()
+    }
+}
+
 /// Where an access goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {

@@ -22,6 +22,13 @@ pub trait Observer: Sync {
 
 /// Watches a block at a time.
 pub trait BlockObserver: Send {
+    /// Whether it wants to be told of this access, by its number in [`Program::sites`](crate::Program::sites). It is asked
+    /// once, before the first block starts. Faults are told in any case.
+    fn watches(&self, site: u32) -> bool {
+        let _ = site;
+        true
+    }
+
     /// The block of this number (x fastest) starts.
     fn start(&mut self, block: u64);
 

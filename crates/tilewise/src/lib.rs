@@ -26,6 +26,7 @@
 // The macros name this crate by its path.
 extern crate self as tilewise;
 
+pub mod checking;
 pub mod kernel;
 
 pub use tilewise_ir as ir;

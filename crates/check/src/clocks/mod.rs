@@ -278,6 +278,10 @@ impl ThreadClocks {
 }
 
 impl BlockObserver for ClockBlock<'_> {
+    fn watches(&self, site: u32) -> bool {
+        self.launch.plan.sites[site as usize].is_watched()
+    }
+
     fn start(&mut self, block: u64) {
         (self.block, self.interval) = (block, 0);
         self.threads.clear();

@@ -214,7 +214,7 @@ impl<'a> Machine<'a> {
             told: 0,
             faults: Faults::default(),
             lines: Vec::new(),
-            watch: launch.watching.observer.map(|observer| Watch::new(observer.watch())),
+            watch: launch.watching.observer.map(|observer| Watch::new(observer.watch(), code.accesses.len())),
         };
         for &(reg, wide, bits) in &code.constants {
             if wide { machine.registers.fill(reg, bits) } else { machine.registers.fill(reg, bits as u32) }

@@ -167,7 +167,7 @@ impl Machine<'_> {
     fn access(&mut self, number: u32) {
         let launch = self.launch;
         let access = &launch.code.accesses[number as usize];
-        let watched = self.watch.is_some();
+        let watched = self.is_watched(number);
         if watched && !access.kind.is_atomic() {
             self.announce_access(number);
         }
@@ -182,7 +182,7 @@ impl Machine<'_> {
             faults: &mut self.faults,
             watching: global && self.progress.is_watching(),
             changes: if global { &mut self.changes } else { &mut ignored },
-            outcomes: self.watch.as_mut().map(|watch| &mut watch.outcomes),
+            outcomes: self.watch.as_mut().filter(|_| watched).map(|watch| &mut watch.outcomes),
         };
         let registers = &mut self.registers;
         macro_rules! access {
@@ -211,12 +211,10 @@ impl Machine<'_> {
                 }
             }
         }
-        if watched {
-            if access.kind.is_atomic() {
-                self.announce_access(number);
-            }
-            self.announce_faults();
+        if watched && access.kind.is_atomic() {
+            self.announce_access(number);
         }
+        self.announce_faults();
     }
 
     // ---- control flow ----

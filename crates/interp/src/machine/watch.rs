@@ -19,13 +19,17 @@ use crate::observe::{
 /// The observer of a block, and room for what it is told.
 pub(super) struct Watch<'a> {
     observer: Box<dyn BlockObserver + 'a>,
+    /// Which accesses it wants to be told of, by number.
+    watched: Vec<bool>,
     spots: Vec<Spot>,
     pub(super) outcomes: Vec<AtomicOutcome>,
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(observer: Box<dyn BlockObserver + 'a>) -> Watch<'a> {
-        Watch { observer, spots: Vec::new(), outcomes: Vec::new() }
+    /// An observer of a kernel with so many accesses.
+    pub(super) fn new(observer: Box<dyn BlockObserver + 'a>, sites: usize) -> Watch<'a> {
+        let watched = (0..sites as u32).map(|site| observer.watches(site)).collect();
+        Watch { observer, watched, spots: Vec::new(), outcomes: Vec::new() }
     }
 }
 
@@ -43,6 +47,12 @@ impl<E: Elements> Memory for View<'_, E> {
 }
 
 impl<'a> Machine<'a> {
+    /// Whether somebody wants to be told of an access.
+    #[inline]
+    pub(super) fn is_watched(&self, number: u32) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.watched[number as usize])
+    }
+
     /// Tells that the block of this number starts.
     pub(super) fn announce_start(&mut self) {
         let Some(watch) = &mut self.watch else { return };

@@ -9,6 +9,7 @@ mod divergence;
 mod faults;
 mod launch;
 mod memory;
+mod observing;
 mod printing;
 mod values;
 mod waiting;
