@@ -1,9 +1,10 @@
 //! The checker: what is wrong with a kernel, found while the interpreter runs it.
 //!
-//! [`Report`] is what it has found, as plain data.
+//! [`Report`] is what it has found, as plain data; [`render`] shows it.
 #![forbid(unsafe_code)]
 
 mod finding;
+pub mod render;
 
 pub use finding::{
     Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Number, Party,
