@@ -8,7 +8,9 @@ pub fn help(finding: &Finding) -> String {
     let memory = finding.element.as_ref().map_or("the memory", |e| e.memory.as_str());
     let space = finding.element.as_ref().map(|e| e.space);
     match &finding.kind {
-        Kind::Race { pattern, between_blocks, .. } => race(finding, *pattern, *between_blocks, memory),
+        Kind::Race { pattern, between_blocks, harmless, .. } => {
+            race(finding, *pattern, *between_blocks, *harmless, memory)
+        }
         Kind::UninitialisedRead if space == Some(MemorySpace::Local) => format!(
             "give every element of `{memory}` a value before it is read: `{memory}.fill(0.0)`, or a loop over all of it"
         ),
@@ -77,7 +79,13 @@ pub fn help(finding: &Finding) -> String {
     }
 }
 
-fn race(finding: &Finding, pattern: RacePattern, between_blocks: bool, memory: &str) -> String {
+fn race(
+    finding: &Finding,
+    pattern: RacePattern,
+    between_blocks: bool,
+    harmless: bool,
+    memory: &str,
+) -> String {
     let actions = [action_of(finding, 0), action_of(finding, 1)];
     let atomic = actions.map(|action| action.is_some_and(Action::is_atomic));
     if atomic[0] != atomic[1] {
@@ -97,9 +105,12 @@ fn race(finding: &Finding, pattern: RacePattern, between_blocks: bool, memory: &
             "to change an element in place is to read it and then to write it, and another thread may come between: add \
              with `{memory}.atomic(i).fetch_add(x)`, or let each thread change an element of its own"
         ),
+        RacePattern::WriteWrite if harmless => format!(
+            "if any thread may write it, say so: `{memory}.atomic(i).store(x)` at both places is no race"
+        ),
         RacePattern::WriteWrite if first == second => format!(
-            "one element, one writer: guard the write with `if thread_idx().x == 0 {{ .. }}`{}, or add with \
-             `{memory}.atomic(i).fetch_add(x)`",
+            "one element, one writer: choose the thread (`if thread_idx().x == 0 {{ .. }}`){}, or let atomics decide, \
+             `{memory}.atomic(i)` with `fetch_add`, `fetch_min` or `fetch_max`",
             if between_blocks { " and give each block an element of its own" } else { "" }
         ),
         _ if between_blocks => format!(
@@ -142,8 +153,8 @@ fn bounds(finding: &Finding, dim: u8, index: u64, extent: u64, memory: &str) -> 
     let ranks = finding.element.as_ref().map_or(1, |e| e.index.len());
     if (index as i64) < 0 {
         return format!(
-            "the index is below 0: guard the access with `if i >= k {{ {memory}[i - k] .. }}`, and give the first elements \
-             a case of their own"
+            "the index is below 0: guard the access with `if i >= k {{ .. i - k .. }}`, and give the first elements a \
+             case of their own"
         );
     }
     let happened = "Outside, a read gives zero and a write is dropped";

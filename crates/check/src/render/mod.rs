@@ -104,8 +104,8 @@ fn show(out: &mut String, finding: &Finding, sources: &mut Sources, style: &Styl
     for label in missing {
         row(out, "at", &format!("{}: {}", label.location, label.text), style);
     }
-    for text in unplaced(finding) {
-        row(out, "who", &text, style);
+    for (name, text) in unplaced(finding) {
+        row(out, name, &text, style);
     }
     if let Some(text) = words::interval(finding) {
         row(out, "when", &text, style);
@@ -146,6 +146,7 @@ fn labels(finding: &Finding) -> Vec<Label> {
         if let (false, Some(location)) = (taken, site.location.clone()) {
             let text = match (&finding.kind, site.action) {
                 (Kind::IndexOverflow { .. }, Action::Compute) => "this wrapped around".to_owned(),
+                (Kind::RedundantBarrier, _) => "not needed in this launch".to_owned(),
                 _ => "here".to_owned(),
             };
             labels.push(Label { location, action: site.action, text });
@@ -154,32 +155,28 @@ fn labels(finding: &Finding) -> Vec<Label> {
     labels
 }
 
-/// Who takes part and has no place in the source.
-fn unplaced(finding: &Finding) -> Vec<String> {
-    let mut lines = Vec::new();
+/// Who takes part and has no place in the source: rows with their names.
+fn unplaced(finding: &Finding) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
     let groups = words::groups(finding);
-    let block = match finding.parties.first() {
-        Some(party) => format!(" of block {}", words::triple(party.block)),
-        None => String::new(),
-    };
     for (group, verb, _) in &groups {
         if group.location.is_none() {
-            lines.push(words::group_does(group, *verb));
+            rows.push(("who", words::group_does(group, *verb)));
         }
     }
     if let Kind::BarrierDivergence { ended: Some(ended), .. } = &finding.kind {
-        lines.push(words::group_does(ended, ("has ended without waiting", "have ended without waiting")));
+        rows.push(("ended", words::group_does(ended, ("did not wait", "did not wait"))));
     }
     if !groups.is_empty() {
-        lines.push(format!("all{block}").replace("all of", "all are of"));
-        return lines;
+        rows.extend(finding.parties.first().map(|party| ("block", words::triple(party.block))));
+        return rows;
     }
     for (i, party) in finding.parties.iter().enumerate() {
         if finding.sites.get(party.site).is_none_or(|site| site.location.is_none()) {
-            lines.push(words::does(finding, i));
+            rows.push(("who", words::does(finding, i)));
         }
     }
-    lines
+    rows
 }
 
 /// The last line: what was found in which launch, and what is not shown.

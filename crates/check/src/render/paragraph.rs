@@ -21,18 +21,20 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Split at spaces, but for those in short pieces of code.
+/// Split at spaces, but for those in short pieces of code and in `(1, 2, 3)`.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let mut code = false;
+    let (mut code, mut numbers) = (false, false);
     let mut since = 0;
     text.split(move |c: char| {
         since += 1;
-        if c == '`' {
-            code = !code;
-            since = 0;
+        match c {
+            '`' => (code, since) = (!code, 0),
+            '(' => numbers = true,
+            ' ' | ',' | '0'..='9' => {}
+            _ => numbers = false,
         }
-        // A long piece breaks, and so does a stray backtick's.
-        c == ' ' && !(code && since < 30)
+        // A long piece breaks, and so does what follows a stray backtick.
+        c == ' ' && !(numbers || code && since < 30)
     })
     .filter(|word| !word.is_empty())
 }
@@ -51,5 +53,10 @@ mod tests {
     #[test]
     fn code_stays_in_one_piece() {
         assert_eq!(wrap("guard `if i < n`, then", 14), ["guard", "`if i < n`,", "then"]);
+    }
+
+    #[test]
+    fn a_thread_stays_in_one_piece() {
+        assert_eq!(wrap("thread (1, 2, 3) of (x y)", 12), ["thread", "(1, 2, 3) of", "(x y)"]);
     }
 }

@@ -148,8 +148,7 @@ struct Mark {
 struct Placed {
     line: usize,
     bytes: Range<usize>,
-    text: String,
-    location: String,
+    label: Label,
 }
 
 impl Excerpt {
@@ -162,12 +161,7 @@ impl Excerpt {
             let bytes =
                 lines.get(line).and_then(|text| underline::extent(text, label.location.column, label.action));
             match bytes {
-                Some(bytes) => placed.push(Placed {
-                    line,
-                    bytes,
-                    text: label.text,
-                    location: label.location.to_string(),
-                }),
+                Some(bytes) => placed.push(Placed { line, bytes, label }),
                 None => missing.push(label),
             }
         }
@@ -183,8 +177,14 @@ impl Excerpt {
             let ranges: Vec<_> = here.iter().map(|p| p.bytes.clone()).collect();
             let (line, ranges) = fit(line, &ranges, room);
             for (placed, bytes) in here.into_iter().zip(ranges) {
+                let Some(bytes) = bytes else {
+                    // Its part of the line is cut off.
+                    missing.push(placed.label.clone());
+                    continue;
+                };
                 let column = (line[..bytes.start].width() + line[..bytes.end].width()) / 2;
                 let label: Vec<_> = placed
+                    .label
                     .text
                     .lines()
                     .flat_map(|text| wrap(text, room.saturating_sub(column + 4).max(LABEL)))
@@ -193,7 +193,7 @@ impl Excerpt {
                 excerpt.marks.push(Mark {
                     bytes: start + bytes.start..start + bytes.end,
                     label: label.join("\n"),
-                    location: placed.location.clone(),
+                    location: placed.label.location.to_string(),
                 });
             }
             excerpt.text.push_str(&line);
@@ -236,7 +236,7 @@ fn apart(mut placed: Vec<Placed>) -> Vec<Placed> {
         {
             if last.bytes.start == next.bytes.start {
                 last.bytes.end = last.bytes.end.max(next.bytes.end);
-                last.text = format!("{}\n{}", last.text, next.text);
+                last.label.text = format!("{}\n{}", last.label.text, next.label.text);
                 continue;
             }
             last.bytes.end = next.bytes.start;
@@ -246,8 +246,9 @@ fn apart(mut placed: Vec<Placed>) -> Vec<Placed> {
     result
 }
 
-/// A line without tabs and control characters, cut to `room` columns around the first of its marks, and the marks in it.
-fn fit(line: &str, marks: &[Range<usize>], room: usize) -> (String, Vec<Range<usize>>) {
+/// A line without tabs and control characters, cut to `room` columns around the first of its marks, and the marks in it;
+/// `None` is one that is cut off.
+fn fit(line: &str, marks: &[Range<usize>], room: usize) -> (String, Vec<Option<Range<usize>>>) {
     let clean = |text: &str, column: usize| -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -267,7 +268,7 @@ fn fit(line: &str, marks: &[Range<usize>], room: usize) -> (String, Vec<Range<us
     let marks: Vec<_> = marks.iter().map(|mark| moved(mark.start)..moved(mark.end)).collect();
     let line = clean(line, 0);
     if line.width() <= room {
-        return (line, marks);
+        return (line, marks.into_iter().map(Some).collect());
     }
 
     let first = marks.first().cloned().unwrap_or(0..0);
@@ -290,14 +291,8 @@ fn fit(line: &str, marks: &[Range<usize>], room: usize) -> (String, Vec<Range<us
     let (left, right) = (ellipsis(start > 0), ellipsis(end < line.len()));
     let shift = |byte: usize| byte.clamp(start, end) - start + left.len();
     let cut = format!("{left}{}{right}", &line[start..end]);
-    // A mark that is cut off is at the dots.
-    let marks = marks
-        .iter()
-        .map(|mark| match mark.start >= end {
-            true => cut.len() - right.len()..cut.len(),
-            false => shift(mark.start)..shift(mark.end),
-        })
-        .collect();
+    let marks =
+        marks.iter().map(|mark| (mark.start < end).then(|| shift(mark.start)..shift(mark.end))).collect();
     (cut, marks)
 }
 
@@ -309,14 +304,14 @@ mod tests {
     fn tabs_are_spaces_and_marks_move_along() {
         let (line, marks) = fit("\ta\tb[i]", &[3..7], 80);
         assert_eq!(line, "    a   b[i]");
-        assert_eq!(&line[marks[0].clone()], "b[i]");
+        assert_eq!(&line[marks[0].clone().expect("not cut off")], "b[i]");
     }
 
     #[test]
     fn a_wide_line_is_cut_around_its_mark() {
         let text = format!("{} shared[i] {}", "x".repeat(100), "y".repeat(100));
         let (line, marks) = fit(&text, &[101..110], 60);
-        assert_eq!(&line[marks[0].clone()], "shared[i]");
+        assert_eq!(&line[marks[0].clone().expect("not cut off")], "shared[i]");
         assert!(line.starts_with("…xxxxxxx shared[i] yyy") && line.ends_with('…'), "{line}");
         assert!(line.width() <= 60, "{line}");
     }
@@ -325,16 +320,15 @@ mod tests {
     fn a_mark_in_front_keeps_the_front() {
         let text = format!("    a[i] {}", "é".repeat(100));
         let (line, marks) = fit(&text, &[4..8], 60);
-        assert_eq!(&line[marks[0].clone()], "a[i]");
+        assert_eq!(&line[marks[0].clone().expect("not cut off")], "a[i]");
         assert!(line.starts_with("    a[i]") && line.width() <= 60, "{line}");
     }
 
     #[test]
-    fn a_mark_beyond_the_cut_is_at_the_dots() {
+    fn a_mark_beyond_the_cut_is_left_out() {
         let text = format!("a[i] {} b[i]", "-".repeat(100));
-        let (line, marks) = fit(&text, &[0..4, 106..110], 60);
-        assert_eq!(&line[marks[0].clone()], "a[i]");
-        assert_eq!(&line[marks[1].clone()], "…");
+        let (_, marks) = fit(&text, &[0..4, 106..110], 60);
+        assert_eq!(marks, [Some(0..4), None]);
     }
 
     #[test]

@@ -44,11 +44,8 @@ pub fn headline(finding: &Finding) -> String {
         }
         Kind::OutsideMemory { offset, len } => {
             let does = verb(action_of(finding, 0));
-            let elements = counted(*len, "element", "elements");
-            format!(
-                "{does} outside the memory of {memory}: element {} of {elements}, and the access is not checked",
-                signed(*offset)
-            )
+            let (offset, len) = (signed(*offset), counted(*len, "element", "elements"));
+            format!("unchecked {does} outside {memory}: element {offset} of a memory of {len}")
         }
         Kind::Misaligned { align, remainder } => {
             let beyond = counted(*remainder, "byte", "bytes");
@@ -102,7 +99,7 @@ pub(super) fn does(finding: &Finding, i: usize) -> String {
     let element = finding.element.as_ref().map_or("it".to_owned(), element);
     let done = match &finding.kind {
         Kind::DivisionByZero => "divides by zero".to_owned(),
-        Kind::RangeStep { .. } => "has this range".to_owned(),
+        Kind::RangeStep { .. } => "comes to this range".to_owned(),
         Kind::Assertion { .. } => "fails here".to_owned(),
         Kind::RedundantBarrier => "passes here".to_owned(),
         Kind::UninitialisedRead => format!("{} {element}", verb_of_thread(action)),
@@ -218,9 +215,8 @@ fn span(interval: u32) -> String {
 
 /// The value that is right, and the one that comes out in the other order.
 pub(super) fn values(finding: &Finding) -> Option<String> {
-    let Kind::Race { pattern, right, wrong, .. } = &finding.kind else { return None };
-    let known = |datum: &Datum| *datum != Datum::Unknown;
-    if !known(right) && !known(wrong) {
+    let Kind::Race { pattern, between_blocks, right, wrong, .. } = &finding.kind else { return None };
+    if *right == Datum::Unknown || *wrong == Datum::Unknown {
         return None;
     }
     let is = match pattern {
@@ -231,7 +227,11 @@ pub(super) fn values(finding: &Finding) -> Option<String> {
         return Some(format!("{right} is {is} in either order"));
     }
     let other = if finding.steps.is_empty() { "in the other order" } else { "in the order of these steps" };
-    Some(format!("{right} is {is} if the lines run in the order of the source; {wrong} {other}"))
+    let order = match between_blocks {
+        true => "the blocks run one after the other",
+        false => "the lines run in the order of the source",
+    };
+    Some(format!("{right} is {is} if {order}; {wrong} {other}"))
 }
 
 /// How many findings are equal to the one that is shown: "and 7 more like it, on 5 elements".
