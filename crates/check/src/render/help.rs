@@ -152,10 +152,9 @@ fn bounds(finding: &Finding, dim: u8, index: u64, extent: u64, memory: &str) -> 
     let space = finding.element.as_ref().map(|e| e.space);
     let ranks = finding.element.as_ref().map_or(1, |e| e.index.len());
     if (index as i64) < 0 {
-        return format!(
-            "the index is below 0: guard the access with `if i >= k {{ .. i - k .. }}`, and give the first elements a \
-             case of their own"
-        );
+        return "the index is below 0: guard the access with `if i >= k { .. i - k .. }`, and give the first \
+                elements a case of their own"
+            .to_owned();
     }
     let happened = "Outside, a read gives zero and a write is dropped";
     match space {

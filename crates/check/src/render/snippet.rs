@@ -300,18 +300,24 @@ fn fit(line: &str, marks: &[Range<usize>], room: usize) -> (String, Vec<Option<R
 mod tests {
     use super::*;
 
+    /// A line with one mark that is not cut off.
+    fn one(line: &str, mark: Range<usize>, room: usize) -> (String, Range<usize>) {
+        let (line, marks) = fit(line, std::slice::from_ref(&mark), room);
+        (line, marks[0].clone().expect("not cut off"))
+    }
+
     #[test]
     fn tabs_are_spaces_and_marks_move_along() {
-        let (line, marks) = fit("\ta\tb[i]", &[3..7], 80);
+        let (line, mark) = one("\ta\tb[i]", 3..7, 80);
         assert_eq!(line, "    a   b[i]");
-        assert_eq!(&line[marks[0].clone().expect("not cut off")], "b[i]");
+        assert_eq!(&line[mark], "b[i]");
     }
 
     #[test]
     fn a_wide_line_is_cut_around_its_mark() {
         let text = format!("{} shared[i] {}", "x".repeat(100), "y".repeat(100));
-        let (line, marks) = fit(&text, &[101..110], 60);
-        assert_eq!(&line[marks[0].clone().expect("not cut off")], "shared[i]");
+        let (line, mark) = one(&text, 101..110, 60);
+        assert_eq!(&line[mark], "shared[i]");
         assert!(line.starts_with("…xxxxxxx shared[i] yyy") && line.ends_with('…'), "{line}");
         assert!(line.width() <= 60, "{line}");
     }
@@ -319,8 +325,8 @@ mod tests {
     #[test]
     fn a_mark_in_front_keeps_the_front() {
         let text = format!("    a[i] {}", "é".repeat(100));
-        let (line, marks) = fit(&text, &[4..8], 60);
-        assert_eq!(&line[marks[0].clone().expect("not cut off")], "a[i]");
+        let (line, mark) = one(&text, 4..8, 60);
+        assert_eq!(&line[mark], "a[i]");
         assert!(line.starts_with("    a[i]") && line.width() <= 60, "{line}");
     }
 

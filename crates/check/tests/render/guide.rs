@@ -302,7 +302,7 @@ fn reports() -> Vec<(&'static str, Report)> {
                     count: 2,
                     sites: vec![site(Action::Compute, location("src/root.rs", "assert!", "assert"))],
                     parties: vec![party(0, 3, 0, 0)],
-                    ..finding(Kind::Assertion { message: "a[3] is -2.0".to_owned() })
+                    ..finding(Kind::Assertion { message: "a[3] is -2".to_owned() })
                 }],
             ),
         ),
