@@ -184,6 +184,11 @@ impl Profile {
         self.operations += count;
     }
 
+    /// How many operations were counted.
+    pub fn operation_count(&self) -> u64 {
+        self.operations
+    }
+
     /// Adds what was counted in another part of the launch, of the same kernel.
     pub fn merge(&mut self, other: &Profile) {
         for ((_, counts), (_, more)) in self.places.iter_mut().zip(&other.places) {

@@ -2,7 +2,8 @@
 //!
 //! [`text`] shows a [`Report`]: errors first, then warnings, then advice; each with a headline, the source lines of all
 //! sides underlined, the barrier interval, the values, the steps that go wrong, how many are like it, and what to do.
-//! [`json`] is one object with all of it, in a format that has a version. [`line`] is a finding in one line.
+//! [`json`] is one object with all of it, in a format that has a version. [`line`] is a finding in one line. [`counts`]
+//! shows a profile as tables.
 //!
 //! ```
 //! use tilewise_check::Report;
@@ -18,6 +19,7 @@
 //! assert!(text(&report, &Style::plain()).starts_with("checked `add`: no races"));
 //! ```
 
+mod counts;
 mod help;
 mod json;
 mod paragraph;
@@ -30,6 +32,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+pub use counts::counts;
 pub use help::help;
 pub use json::{FORMAT, json};
 pub use words::{headline, line};
@@ -181,8 +184,7 @@ fn unplaced(finding: &Finding) -> Vec<(&'static str, String)> {
 
 /// The last line: what was found in which launch, and what is not shown.
 fn summary(report: &Report, shown: usize) -> String {
-    let launch =
-        format!("{} x {}", size(report.grid, "block", "blocks"), size(report.block, "thread", "threads"));
+    let launch = words::launch(report.grid, report.block);
     let counts: Vec<_> = [Severity::Error, Severity::Warning, Severity::Advice]
         .into_iter()
         .filter_map(|severity| {
@@ -212,14 +214,6 @@ fn summary(report: &Report, shown: usize) -> String {
         let _ = write!(summary, "; {} not shown", words::counted(hidden, "of them is", "of them are"));
     }
     summary
-}
-
-/// "64 blocks", or "(8, 8, 1) blocks" if there is more than one dimension.
-fn size(extents: [u32; 3], singular: &str, plural: &str) -> String {
-    match extents {
-        [x, 1, 1] => words::counted(x.into(), singular, plural),
-        extents => format!("{} {plural}", words::triple(extents)),
-    }
 }
 
 /// A row below the snippet: its name, then text that is wrapped behind it.

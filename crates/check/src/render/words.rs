@@ -345,6 +345,19 @@ pub(super) fn counted(n: u64, singular: &str, plural: &str) -> String {
     format!("{n} {}", if n == 1 { singular } else { plural })
 }
 
+/// "64 blocks x 256 threads".
+pub(super) fn launch(grid: [u32; 3], block: [u32; 3]) -> String {
+    format!("{} x {}", size(grid, "block", "blocks"), size(block, "thread", "threads"))
+}
+
+/// "64 blocks", or "(8, 8, 1) blocks" if there is more than one dimension.
+fn size(extents: [u32; 3], singular: &str, plural: &str) -> String {
+    match extents {
+        [x, 1, 1] => counted(x.into(), singular, plural),
+        extents => format!("{} {plural}", triple(extents)),
+    }
+}
+
 /// "1st", "2nd", "11th".
 fn ordinal(n: u32) -> String {
     let ending = match (n % 10, n % 100) {

@@ -5,6 +5,7 @@
 mod guide;
 mod json;
 mod make;
+mod profiles;
 mod snapshots;
 
 use std::path::{Path, PathBuf};
