@@ -14,6 +14,8 @@
 //! | `global` | buffers: what each block did, and races between blocks |
 //! | `local` | memory of a thread |
 //! | `faults`, `record` | findings while they are collected |
+//! | `render` | reports as text with underlined source, and as JSON |
+//! | `profile` | what a profiler would count |
 #![forbid(unsafe_code)]
 
 mod barriers;
@@ -26,7 +28,9 @@ mod finding;
 mod global;
 mod local;
 mod plan;
+pub mod profile;
 mod record;
+pub mod render;
 mod text;
 
 pub use check::{DEFAULT_MAX_ROUNDS, run};
