@@ -1,7 +1,10 @@
 //! What the threads of a block do together: sums and the like, of any block size.
 //!
-//! All threads of the block have to call these functions, as for [`barrier`], and each gets the result. Each call has
-//! shared memory of its own: a value for each warp, and the result.
+//! All threads of the block have to call these functions, as for [`barrier`], and each gets the result. Behind an early
+//! `return` they are refused. If threads return in one round of a loop and others call them in the next, nothing is known of
+//! the result.
+//!
+//! Each call has shared memory of its own: a value for each warp, and the result.
 //!
 //! The warps combine their values first, and then what these have given: see [`warp`]. Sums of floats are therefore the
 //! same in every run, but not those of another order.
@@ -108,7 +111,7 @@ pub fn broadcast<T: Element>(value: impl Stage<Staged = Val<T>>, thread: impl St
     let value = one_lane(value.stage());
     let slot = shared::<T>(1);
     // In a loop, all have to have read what was there.
-    if is_conditional() {
+    if may_repeat() {
         barrier();
     }
     store_if(compare(CompareOp::Eq, place.thread, thread.stage_as()), &slot, 0usize.stage(), value);
@@ -227,8 +230,8 @@ fn one_lane<T: Element>(value: Val<T>) -> Val<T> {
 
 /// Whether what is being described may be run again.
 #[track_caller]
-fn is_conditional() -> bool {
-    recorder::with(Location::caller(), |r| r.conditional > 0)
+fn may_repeat() -> bool {
+    recorder::with(Location::caller(), |r| r.builder.depth() > 1)
 }
 
 /// The value that changes nothing when another is combined with it. For the minimum and maximum of floats it is NaN, so

@@ -225,6 +225,31 @@ fn collectives_in_a_loop_use_their_memory_again() {
 }
 
 #[kernel]
+fn around_and_around(out: &mut TileTensor<usize, 1>, last: usize) {
+    let tid = thread_idx().x;
+    let mut sum = 0;
+    let mut k = 0;
+    loop {
+        sum += block::broadcast(tid + k, k);
+        k += 1;
+        if k == last {
+            break;
+        }
+    }
+    out[tid] = sum;
+}
+
+#[test]
+fn a_value_is_given_again_when_all_have_read_the_last() {
+    each_device(|ctx| {
+        let mut out = zeros(ctx, 1000)?;
+        ctx.enqueue_function(around_and_around(&mut out, 1000), grid_dim(1), block_dim(1000))?;
+        assert_eq!(out.to_host()?, [999_000; 1000]);
+        Ok(())
+    });
+}
+
+#[kernel]
 fn normalize(out: &mut TileTensor<f32, 1>, x: &TileTensor<f32, 1>) {
     let tid = thread_idx().x;
     let mean = block::sum(x[tid]) / block_dim().x as f32;
