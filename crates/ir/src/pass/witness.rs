@@ -68,7 +68,7 @@ pub fn run(kernel: &mut Kernel) -> bool {
         span: Span::NONE,
     });
     let mut body = std::mem::take(&mut kernel.body);
-    let mut constant = |kernel: &mut Kernel, value: Const| {
+    let constant = |kernel: &mut Kernel, value: Const| {
         let result = kernel.new_value(value.scalar.ty());
         Inst::new(Op::Const(value), [], [result], Span::NONE)
     };
