@@ -31,6 +31,8 @@ pub(crate) struct Start {
     pub(crate) device: Option<String>,
     /// Whether its launches are explained.
     pub(crate) explain: bool,
+    /// Whether its launches are checked; by default those on the CPU are.
+    pub(crate) check: Option<bool>,
 }
 
 /// The code that is asked for.
@@ -88,10 +90,12 @@ fn command() -> Command {
             })
             .args(variants)
             .arg(flag("solution").help("Run the solution instead of your file"))
+            .arg(flag("check").help("Check the launches for races, unwritten memory and the like, with advice [default on the CPU, without advice]"))
+            .arg(flag("no-check").conflicts_with("check").help("Run without checking"))
             .arg(flag("explain").help("Show which bounds checks are proved away, and by what"))
             .arg(
                 flag("hint")
-                    .conflicts_with_all(["solution", "explain"])
+                    .conflicts_with_all(["solution", "explain", "check", "no-check"])
                     .help("Print tips instead of running anything"),
             )
             .arg(emit.clone())
@@ -132,7 +136,12 @@ fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, Str
     let Programs { problem, solution, .. } = *programs;
     let program = if matches.get_flag("solution") { solution } else { problem };
     let (device, explain) = (matches.get_one("device").cloned(), matches.get_flag("explain"));
-    let start = Start { name, program, device, explain };
+    let check = match (matches.get_flag("check"), matches.get_flag("no-check")) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        (false, false) => None,
+    };
+    let start = Start { name, program, device, explain, check };
     Ok(match matches.get_one::<String>("emit") {
         Some(target) => {
             Request::Emit(start, Emit { target: target.clone(), folder: matches.get_one("out").cloned() })
@@ -167,6 +176,7 @@ const EXAMPLES: &str = "  cargo puzzle p12              run your file
   cargo puzzle p12 --hint       print tips
   cargo puzzle p12 --solution   run the solution
   cargo puzzle p12 -e cpu       choose the device
+  cargo puzzle p12 --check      look for races and the like, with advice
   cargo puzzle p12 --explain    show which bounds checks are proved away
   cargo puzzle p12 --emit wgsl  print the code that your kernel becomes
 ";

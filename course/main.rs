@@ -16,8 +16,11 @@ mod puzzle;
 mod puzzles;
 
 use std::env;
+use std::io::stderr;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use tilewise::report::{Report, render, render::Style};
 use tilewise::{DeviceContext, Result};
 
 use crate::check::Verdict;
@@ -52,9 +55,51 @@ fn run(start: &Start) -> ExitCode {
         Err(error) => return fail(&error.to_string(), USAGE),
     };
     let ctx = if start.explain { ctx.with_explain(|line: &str| eprintln!("{line}")) } else { ctx };
-    let (message, code) = report(&start.name, (start.program)(&ctx));
+    // A benchmark is not slowed down by what nobody asked for.
+    let by_default = ctx.device_name() == "cpu" && !start.name.ends_with("--benchmark");
+    let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
+    let ctx = match start.check.unwrap_or(by_default) {
+        true => {
+            let reports = Arc::clone(&reports);
+            let keep = move |report| reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+            ctx.checked_with(keep)
+        }
+        false => ctx,
+    };
+    let result = (start.program)(&ctx);
+    let reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
+    let result = match shown(&reports, start.check == Some(true)) {
+        0 => result,
+        launches => result.map(|verdict| found(verdict, launches)),
+    };
+    let (message, code) = report(&start.name, result);
     eprintln!("{message}");
     ExitCode::from(code)
+}
+
+/// Shows what the checker has found; with advice, and what was checked, if `all`. Gives how many launches went wrong.
+fn shown(reports: &[Report], all: bool) -> usize {
+    let style = Style::of(&stderr());
+    let mut wrong = 0;
+    for report in reports {
+        let is_wrong = report.first_error().is_some();
+        wrong += usize::from(is_wrong);
+        if all || !report.is_clean() {
+            eprint!("{}", render::text(report, &style));
+        }
+    }
+    wrong
+}
+
+/// What the checker found counts, whatever the result is: on another device, or at another time, it may be wrong.
+fn found(verdict: Verdict, launches: usize) -> Verdict {
+    let launches = if launches == 1 { "the launch".to_owned() } else { format!("{launches} launches") };
+    match verdict {
+        Verdict::Right => {
+            Verdict::Wrong(format!("the result is right, but {launches} may go wrong: see above"))
+        }
+        Verdict::Wrong(why) => Verdict::Wrong(format!("{why}; and {launches} may go wrong: see above")),
+    }
 }
 
 /// Shows the code that a program's kernels become.

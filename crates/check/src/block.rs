@@ -156,7 +156,7 @@ impl<'a> BarrierBlock<'a> {
                 Some(pattern) if pattern.run => {
                     self.read_run(site, cells, &chunk, 0, chunk.active.count_ones() as usize, memory);
                 }
-                Some(pattern) if pattern.rows && chunk.active.count_ones() as usize % ROW == 0 => {
+                Some(pattern) if pattern.rows && (chunk.active.count_ones() as usize).is_multiple_of(ROW) => {
                     for row in 0..chunk.active.count_ones() as usize / ROW {
                         let lane = row * ROW;
                         if pattern.equal >> row & 1 == 0 {

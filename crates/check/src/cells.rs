@@ -161,8 +161,8 @@ impl Cells {
 
     /// Whether some thread of the block has written a word.
     pub(crate) fn is_written(&self, word: usize, base: u32) -> bool {
-        let atomic = |atomics: &Box<Atomics>| atomics.writes.first[word].stamp() >= base;
-        self.writes[word].stamp() >= base || self.atomics.as_ref().is_some_and(atomic)
+        let atomic = |atomics: &Atomics| atomics.writes.first[word].stamp() >= base;
+        self.writes[word].stamp() >= base || self.atomics.as_deref().is_some_and(atomic)
     }
 
     /// Judges an access by one thread, and notes it. `before` is what is in the word; it matters for a plain write.
@@ -248,12 +248,11 @@ impl Cells {
             return false;
         }
         let latest = self.reads.first[start..start + count].iter_mut();
-        let mut mark = first.0;
-        for (latest, second) in latest.zip(&mut self.reads.second[start..start + count]) {
+        let reads = latest.zip(&mut self.reads.second[start..start + count]);
+        for ((latest, second), mark) in reads.zip(first.0..) {
             let other = (latest.0 ^ mark) & Mark::THREAD != 0;
             second.0 = if other { latest.0 } else { second.0 };
             latest.0 = mark;
-            mark += 1;
         }
         true
     }
@@ -300,10 +299,8 @@ impl Cells {
         }
         before(&mut self.before[start..start + count]);
         let base = time.base as u64;
-        let mut mark = first.0;
-        for write in writes {
+        for (write, mark) in writes.iter_mut().zip(first.0..) {
             write.0 = mark | if write.0 >> 32 < base { Mark::FIRST } else { 0 };
-            mark += 1;
         }
         true
     }

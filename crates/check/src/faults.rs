@@ -11,7 +11,12 @@ use crate::record::{Detail, Fact, Instance, Key, Record, Who};
 pub(crate) fn thread(plan: &Plan<'_>, fault: &ThreadFault, who: Who, record: &mut Record) {
     let span = fault.span;
     let site = fault.site.map_or(0, |site| plan.sites[site as usize].canon);
+    let witness = fault.site.is_some_and(|site| plan.sites[site as usize].witness);
     let (key, fact) = match &fault.kind {
+        // What is subtracted, and one more than what it is subtracted from.
+        FaultKind::OutOfBounds { index, extent, .. } if witness => {
+            (Key::Overflow { span }, Fact::Index(extent.wrapping_sub(1).wrapping_sub(*index)))
+        }
         FaultKind::OutOfBounds { dim, index, extent, .. } => {
             let (index, extent) = (*index, *extent);
             let fact = Fact::Bounds { index, extent, all: fault.bounds.clone() };
@@ -33,7 +38,7 @@ pub(crate) fn thread(plan: &Plan<'_>, fault: &ThreadFault, who: Who, record: &mu
         | FaultKind::NoProgress { .. }
         | FaultKind::TooManyRounds { .. } => return,
     };
-    let of_access = fault.site.is_some();
+    let of_access = fault.site.is_some() && !witness;
     let order = (who.block, who.interval);
     record.add(Instance { key, count: 1, word: None, harmless: true, order }, || {
         if of_access { Detail::Access { word: None, who, fact } } else { Detail::Thread { who, fact } }

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use tilewise_interp::{AccessSite, Arg, LaunchConfig, Program, SiteKind};
+use tilewise_ir::pass::witness;
 use tilewise_ir::{Kernel, MemRef, Op, Ordering, Scalar, Scope, Space, Span};
 
 use crate::finding::{Action, Element, Location, MemorySpace, Site};
@@ -38,6 +39,8 @@ pub(crate) struct PlannedSite {
     pub(crate) canon: u16,
     /// Whether it can take part in a race, or read what nobody wrote.
     pub(crate) tracked: bool,
+    /// Whether it is no access of the user's, but tells of index arithmetic that wraps.
+    pub(crate) witness: bool,
 }
 
 impl PlannedSite {
@@ -160,7 +163,8 @@ impl<'a> Plan<'a> {
                     plan.atomic_allocs[alloc as usize] |= class.is_atomic();
                 }
             }
-            plan.sites.push(PlannedSite { access, place, class, canon, tracked: true });
+            let witness = kernel.mem_name(access.mem) == witness::NAME;
+            plan.sites.push(PlannedSite { access, place, class, canon, tracked: !witness, witness });
         }
         let buffers = &plan.buffers;
         for site in &mut plan.sites {

@@ -18,7 +18,7 @@ pub(crate) enum Key {
     OutOfBounds { site: u16, dim: u8 },
     OutsideMemory { site: u16 },
     Misaligned { site: u16 },
-    Overflow { site: u16, span: Span },
+    Overflow { span: Span },
     Division { span: Span },
     RangeStep { span: Span },
     Assertion { span: Span },
@@ -253,9 +253,10 @@ impl Entry {
                 at_site(&mut finding, site, word, who);
                 finding.kind = Kind::Misaligned { align, remainder };
             }
-            (Key::Overflow { site, span }, Detail::Access { word, who, fact: Fact::Index(index) }) => {
-                at_site(&mut finding, site, word, who);
-                finding.sites.push(computes(plan, span));
+            (Key::Overflow { span }, Detail::Thread { who, fact: Fact::Index(index) }) => {
+                finding.severity = Severity::Warning;
+                finding.sites = vec![computes(plan, span)];
+                finding.parties = vec![party(who, 0)];
                 finding.kind = Kind::IndexOverflow { index };
             }
             (

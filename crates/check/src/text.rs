@@ -104,7 +104,7 @@ impl fmt::Display for Finding {
             Kind::DivisionByZero => f.write_str("division by zero"),
             Kind::RangeStep { step } => write!(f, "a range with step {step}: the step has to be positive"),
             Kind::IndexOverflow { index } => {
-                write!(f, "the index of `{element}` has wrapped around to {index}")
+                write!(f, "an index is computed from {}, which has wrapped around to {index}", *index as i64)
             }
             Kind::Assertion { message } if message.is_empty() => f.write_str("assertion failed"),
             Kind::Assertion { message } => write!(f, "assertion failed: {message}"),
@@ -116,7 +116,8 @@ impl fmt::Display for Finding {
             if let Some(site) = self.sites.get(party.site) {
                 write!(f, " {}{}", site.action, At(site.location.as_ref()))?;
             }
-            write!(f, ", after {} barriers", party.interval)?;
+            let noun = if party.interval == 1 { "barrier" } else { "barriers" };
+            write!(f, ", after {} {noun}", party.interval)?;
         }
         if self.parties.is_empty() {
             let places = self.sites.iter().filter_map(|site| site.location.as_ref());

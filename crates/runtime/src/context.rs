@@ -19,7 +19,7 @@ use crate::inspect::{Code, Inspector, Target};
 use crate::launch::Launch;
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::output::{Output, OutputSink};
-use crate::reports::Reports;
+use crate::reports::{ReportSink, ReportTo, Reports};
 
 /// A device that is open: it makes buffers and tensors, and launches kernels.
 ///
@@ -43,6 +43,7 @@ pub struct DeviceContext {
     stream: Arc<dyn Stream>,
     optimize: bool,
     checked: bool,
+    report_sink: Option<ReportSink>,
     max_rounds: Option<u64>,
     threads: Option<NonZeroUsize>,
     output: Output,
@@ -154,6 +155,7 @@ impl DeviceContext {
             stream,
             optimize,
             checked: false,
+            report_sink: None,
             max_rounds: None,
             threads: None,
             output: Output::default(),
@@ -234,7 +236,28 @@ impl DeviceContext {
     /// ```
     #[must_use]
     pub fn checked(self) -> DeviceContext {
-        DeviceContext { checked: true, ..self }
+        DeviceContext { checked: true, report_sink: None, ..self }
+    }
+
+    /// The same context, each launch of which is [checked](DeviceContext::checked), and its report given to a sink in place
+    /// of an error: the program goes on with what the kernel computed. The sink gets every report, also one in which there
+    /// is nothing.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, block_dim, grid_dim};
+    ///
+    /// let reports = Arc::new(Mutex::new(Vec::new()));
+    /// let sink = Arc::clone(&reports);
+    /// let ctx = DeviceContext::open("cpu")?.checked_with(move |report| sink.lock().unwrap().push(report));
+    /// let wait = LaunchBuilder::new("wait").describe(tilewise_stage::barrier);
+    /// ctx.enqueue_function(wait, grid_dim(1), block_dim(2))?;
+    /// assert!(reports.lock().unwrap()[0].is_clean());
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn checked_with(self, sink: impl FnMut(tilewise_check::Report) + Send + 'static) -> DeviceContext {
+        DeviceContext { checked: true, report_sink: Some(ReportSink::new(sink)), ..self }
     }
 
     /// The same context, its checked launches giving a block up once it has gone round loops that may go on for ever this
@@ -397,6 +420,10 @@ impl DeviceContext {
         };
         let compiled = self.shared.kernels.get(&kernel, passes, &*self.shared.device)?;
         recycle(kernel);
+        let reports = match &self.report_sink {
+            Some(sink) => ReportTo::Sink(sink),
+            None => ReportTo::Kept(&self.shared.reports),
+        };
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
             grid,
@@ -405,7 +432,7 @@ impl DeviceContext {
             output: &self.output,
             threads: self.threads,
             max_rounds: self.max_rounds,
-            reports: self.checked.then_some(&self.shared.reports),
+            reports: self.checked.then_some(reports),
         })
     }
 

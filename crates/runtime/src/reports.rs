@@ -1,12 +1,52 @@
 //! Reports of checked launches, until somebody asks for them.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tilewise_check::Report;
 
 /// The most reports that are kept: a program that never asks must not fill the memory with them.
 const CAPACITY: usize = 256;
+
+/// What gets the reports in place of [`Reports`].
+#[derive(Clone)]
+pub(crate) struct ReportSink(Arc<Mutex<dyn FnMut(Report) + Send>>);
+
+impl ReportSink {
+    pub(crate) fn new(sink: impl FnMut(Report) + Send + 'static) -> ReportSink {
+        ReportSink(Arc::new(Mutex::new(sink)))
+    }
+
+    pub(crate) fn add(&self, report: Report) {
+        let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sink(report);
+    }
+}
+
+impl fmt::Debug for ReportSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FnMut(Report)")
+    }
+}
+
+/// Where the report of a launch goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ReportTo<'a> {
+    /// To the others of its context.
+    Kept(&'a Reports),
+    /// To a sink.
+    Sink(&'a ReportSink),
+}
+
+impl ReportTo<'_> {
+    pub(crate) fn add(self, report: Report) {
+        match self {
+            ReportTo::Kept(reports) => reports.add(report),
+            ReportTo::Sink(sink) => sink.add(report),
+        }
+    }
+}
 
 /// What checked launches of a context have found.
 #[derive(Debug, Default)]

@@ -55,8 +55,8 @@
 //! ```text
 //! kernel `dot_product`
 //! error: race on `shared[2]`: 4.0 instead of 40.0
-//!   block (0, 0, 0), thread (2, 0, 0) writes at dot.rs:14:13, after 1 barriers
-//!   block (0, 0, 0), thread (0, 0, 0) reads at dot.rs:14:26, after 1 barriers
+//!   block (0, 0, 0), thread (2, 0, 0) writes at dot.rs:14:13, after 1 barrier
+//!   block (0, 0, 0), thread (0, 0, 0) reads at dot.rs:14:26, after 1 barrier
 //! ```
 //!
 //! # What is found
@@ -71,7 +71,7 @@
 //!   claims of alignment that do not hold.
 //! - **Barriers that not all threads reach**, threads that wait for what nobody will do, loops that do not end within
 //!   [a limit](crate::DeviceContext::with_max_rounds), divisions by zero, ranges whose step is not positive, failed
-//!   assertions.
+//!   assertions. As a warning: index arithmetic that goes below zero and comes out inside, as `(i - 1) % n` does.
 //! - As advice: **barriers that order nothing** in this launch. Where threads are ordered by atomics or fences, too, no
 //!   such advice is given.
 //!

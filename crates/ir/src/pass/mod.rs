@@ -73,6 +73,7 @@ pub mod simplify;
 pub mod slots;
 pub mod unroll;
 pub mod uses;
+pub mod witness;
 
 use crate::kernel::Kernel;
 use crate::verify;
@@ -96,6 +97,7 @@ pub const PREPARE: &[Pass] = &[
 /// What runs once on a kernel that is to be checked, in this order: no access, barrier or branch goes away or moves, and
 /// memory that may be read unwritten stays memory. Results are those of [`PREPARE`] alone.
 pub const PREPARE_CHECKED: &[Pass] = &[
+    Pass { name: "witness", run: witness::run },
     Pass { name: "promote_assigned", run: promote::run_assigned },
     Pass { name: "contract", run: contract::run },
     Pass { name: "simplify", run: simplify::run },

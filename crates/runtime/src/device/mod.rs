@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::fault::FaultReport;
 use crate::launch::TensorValue;
 use crate::output::Output;
-use crate::reports::Reports;
+use crate::reports::ReportTo;
 
 /// What is known of a device before it is used.
 ///
@@ -193,7 +193,7 @@ pub(crate) struct DeviceLaunch<'a> {
     /// Rounds of loops after which a checked launch gives a block up.
     pub(crate) max_rounds: Option<u64>,
     /// Where the report goes if the launch is to be checked.
-    pub(crate) reports: Option<&'a Reports>,
+    pub(crate) reports: Option<ReportTo<'a>>,
 }
 
 /// An argument as a device gets it.

@@ -154,6 +154,37 @@ fn an_index_that_goes_round() {
 }
 
 #[kernel]
+fn neighbour(out: &mut TileTensor<u32, 1>, a: &TileTensor<u32, 1>, n: usize, #[comptime] way: u32) {
+    let i = thread_idx().x;
+    let j = match way {
+        0 => (i - 1) % n, // left
+        1 => (i - 1 + n) % n,
+        2 => (i - 2).min(n - 1), // clamp
+        3 => (i + n - 1) % n,
+        _ => (n - 1 - i) / 2 + (n - i) % 2,
+    };
+    out[i] = a[j];
+}
+
+#[test]
+fn index_arithmetic_that_wraps_and_comes_out_inside() {
+    let launch = |way| {
+        move |ctx: &DeviceContext| {
+            let a = vector(ctx, &[1u32, 2, 3, 4, 5, 6, 7, 8])?;
+            let mut out = zeros(ctx, 8)?;
+            ctx.enqueue_function(neighbour(&mut out, &a, 8, way), grid_dim(1), block_dim(8))
+        }
+    };
+    let wrapped = report(launch(0));
+    assert_found(&wrapped, &[("overflow", &["left"], 1, 0)]);
+    assert_eq!(crate::harness::parties(&wrapped.findings[0]), [(0, 0)]);
+    assert_found(&report(launch(1)), &[]);
+    assert_found(&report(launch(2)), &[("overflow", &["clamp"], 2, 0)]);
+    assert_found(&report(launch(3)), &[]);
+    assert_found(&report(launch(4)), &[]);
+}
+
+#[kernel]
 fn many_readers(out: &mut TileTensor<usize, 1>, writer: usize, #[comptime] wait: bool) {
     let s = stack_allocation::<usize, 1>(AddressSpace::Shared, row_major([1]));
     let tid = thread_idx().x;
