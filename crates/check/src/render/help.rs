@@ -18,7 +18,7 @@ pub fn help(finding: &Finding) -> String {
             "write every element of `{memory}` before any is read. Where an `if` fills it, add an `else` that writes \
              zero: shared memory starts with whatever was there. Then a `barrier();`"
         ),
-        Kind::OutOfBounds { dim, index, extent, extents: _ } => bounds(finding, *dim, *index, *extent, memory),
+        Kind::OutOfBounds { dim, index, extent, .. } => bounds(finding, *dim, *index, *extent, memory),
         Kind::OutsideMemory { len, .. } => format!(
             "nothing stops this access: guard it with `if i < {len} {{ .. }}`, or launch with bounds checks on"
         ),

@@ -37,7 +37,7 @@ pub fn headline(finding: &Finding) -> String {
             format!("data race on {element}: {what}, and {order}{harm}")
         }
         Kind::UninitialisedRead => format!("{element} is read, and nobody has written it"),
-        Kind::OutOfBounds { dim, index, extent, extents: _ } => {
+        Kind::OutOfBounds { dim, index, extent, .. } => {
             let does = verb(action_of(finding, 0));
             let index = signed(*index);
             format!("{does} outside {memory}: index {index} in dimension {dim}, whose extent is {extent}")

@@ -6,7 +6,7 @@ use std::path::Path;
 use tilewise_check::render::text;
 use tilewise_check::{Action, Datum, Finding, Kind, MemorySpace, RacePattern, Report, Severity, Step};
 
-use crate::make::{element, f32, finding, group, i32, location, party, report, site};
+use crate::make::{element, f32, finding, group, i32, location, out_of_bounds, party, report, site};
 
 /// The wrong kernels of the guide: the name of the file, and what is found in it.
 fn reports() -> Vec<(&'static str, Report)> {
@@ -142,7 +142,7 @@ fn reports() -> Vec<(&'static str, Report)> {
                     sites: vec![write("src/fill.rs", "output[i]")],
                     element: element("output", global, &[1000]),
                     parties: vec![party(3, 232, 0, 0)],
-                    ..finding(Kind::OutOfBounds { dim: 0, index: 1000, extent: 1000, extents: vec![1000] })
+                    ..finding(out_of_bounds(0, 1000, 1000))
                 }],
             ),
         ),
@@ -173,7 +173,7 @@ fn reports() -> Vec<(&'static str, Report)> {
                     sites: vec![read("src/smooth.rs", "a[i - 1]")],
                     element: element("a", global, &[-1]),
                     parties: vec![party(0, 0, 0, 0)],
-                    ..finding(Kind::OutOfBounds { dim: 0, index: u64::MAX, extent: 8, extents: vec![8] })
+                    ..finding(out_of_bounds(0, u64::MAX, 8))
                 }],
             ),
         ),

@@ -6,7 +6,7 @@ use tilewise_check::{
     Action, Datum, Finding, Kind, MemorySpace, NotModelled, RacePattern, Report, Severity, Step,
 };
 
-use crate::make::{element, f32, finding, group, party, report, site};
+use crate::make::{element, f32, finding, group, out_of_bounds, party, report, site};
 
 fn parsed(report: &Report) -> Value {
     let text = render(report);
@@ -82,7 +82,7 @@ fn every_kind_has_the_documented_name() {
     let kinds = [
         race().kind,
         Kind::UninitialisedRead,
-        Kind::OutOfBounds { dim: 0, index: 1, extent: 1, extents: vec![1] },
+        out_of_bounds(0, 1, 1),
         Kind::OutsideMemory { offset: 1, len: 1 },
         Kind::Misaligned { align: 16, remainder: 4 },
         Kind::BarrierDivergence { waiting: groups(), ended: Some(group(None, 4, 4)) },

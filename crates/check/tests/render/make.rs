@@ -50,6 +50,10 @@ pub(crate) fn group(location: Option<Location>, first: u32, last: u32) -> Group 
     Group { location, count: last - first + 1, threads: vec![range] }
 }
 
+pub(crate) fn out_of_bounds(dim: u8, index: u64, extent: u64) -> Kind {
+    Kind::OutOfBounds { dim, index, extent, extents: vec![extent] }
+}
+
 /// An error that was found once, with nothing else known.
 pub(crate) fn finding(kind: Kind) -> Finding {
     Finding {

@@ -6,7 +6,7 @@ use tilewise_check::{
     Report, Severity, Step, ThreadRange,
 };
 
-use crate::make::{element, f32, finding, group, i32, location, party, report, site};
+use crate::make::{element, f32, finding, group, i32, location, out_of_bounds, party, report, site};
 
 const SHARED: MemorySpace = MemorySpace::Shared;
 
@@ -215,17 +215,17 @@ fn outside_in_three_dimensions() {
         sites: place(),
         element: element("volume", MemorySpace::Global, &[1, 4, 2]),
         parties: vec![Party { block: [1, 2, 3], thread: [2, 4, 1], site: 0, interval: 0 }],
-        ..finding(Kind::OutOfBounds { dim: 1, index: 4, extent: 4, extents: vec![4] })
+        ..finding(out_of_bounds(1, 4, 4))
     };
     let below = Finding {
         count: 1,
         elements: 1,
         element: element("volume", MemorySpace::Global, &[0, 0, -3]),
-        ..Finding { kind: Kind::OutOfBounds { dim: 2, index: -3i64 as u64, extent: 4, extents: vec![4] }, ..outside.clone() }
+        ..Finding { kind: out_of_bounds(2, -3i64 as u64, 4), ..outside.clone() }
     };
     let shared = Finding {
         element: element("volume", SHARED, &[0, 0, 4]),
-        ..Finding { kind: Kind::OutOfBounds { dim: 2, index: 4, extent: 1, extents: vec![1] }, ..outside.clone() }
+        ..Finding { kind: out_of_bounds(2, 4, 1), ..outside.clone() }
     };
     let unchecked = Finding { kind: Kind::OutsideMemory { offset: 64, len: 1 }, ..outside.clone() };
     let report = Report {
@@ -400,7 +400,7 @@ fn nothing_known_is_no_reason_to_fail() {
     let kinds = [
         race(RacePattern::WriteWrite, Datum::Unknown, Datum::Unknown),
         Kind::UninitialisedRead,
-        Kind::OutOfBounds { dim: 0, index: 1, extent: 1, extents: vec![1] },
+        out_of_bounds(0, 1, 1),
         Kind::OutsideMemory { offset: 1, len: 1 },
         Kind::Misaligned { align: 16, remainder: 4 },
         Kind::BarrierDivergence { waiting: Vec::new(), ended: None },

@@ -241,7 +241,7 @@ fn around_and_around(out: &mut TileTensor<usize, 1>, last: usize) {
 
 #[test]
 fn a_value_is_given_again_when_all_have_read_the_last() {
-    each_device(|ctx| {
+    each_device_with(&[Need::Warps], |ctx| {
         let mut out = zeros(ctx, 1000)?;
         ctx.enqueue_function(around_and_around(&mut out, 1000), grid_dim(1), block_dim(1000))?;
         assert_eq!(out.to_host()?, [999_000; 1000]);
