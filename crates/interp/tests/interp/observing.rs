@@ -74,6 +74,10 @@ impl BlockObserver for BlockLog<'_> {
         self.line(format!("barrier {}", list(threads)));
     }
 
+    fn warp_barrier(&mut self, _: Span, threads: &Threads) {
+        self.line(format!("warp barrier {}", list(threads)));
+    }
+
     fn fence(&mut self, scope: Scope, ordering: Ordering, threads: &Threads) {
         self.line(format!("fence {scope:?} {ordering:?} {}", list(threads)));
     }
@@ -90,6 +94,9 @@ impl BlockObserver for BlockLog<'_> {
         let groups = match why {
             GivenUp::Divergence { waiting, ended } => {
                 format!("divergence {} | {}", list(&waiting[0].1), list(ended))
+            }
+            GivenUp::WarpDivergence { waiting, ended } => {
+                format!("divergence in a warp {} | {}", list(&waiting[0].1), list(ended))
             }
             GivenUp::NoProgress { spinning, .. } => format!("no progress {}", list(&spinning[0].1)),
             GivenUp::TooManyRounds { rounds, running } => format!("{rounds} rounds {}", list(&running[0].1)),
@@ -197,4 +204,20 @@ fn blocks_that_are_given_up() {
         2,
     );
     assert_eq!(found[1..], ["0: give up: 1000 rounds 0 1", "0: finish"]);
+}
+
+#[test]
+fn barriers_of_warps_are_told_by_mask() {
+    let body = "
+        %mask = const u32 0xffffffff
+        warp_barrier %mask
+    ";
+    let barriers: Vec<String> =
+        events(body, 1, 40).into_iter().filter(|line| line.contains("warp barrier")).collect();
+    assert_eq!(barriers.len(), 2, "{barriers:?}");
+    assert!(barriers[0].ends_with(&list_of(0..32)) && barriers[1].ends_with(&list_of(32..40)), "{barriers:?}");
+}
+
+fn list_of(threads: std::ops::Range<u32>) -> String {
+    threads.map(|thread| thread.to_string()).collect::<Vec<_>>().join(" ")
 }
