@@ -213,21 +213,7 @@ impl fmt::Display for Feature {
 ///
 /// `Index` needs nothing by itself: it has 32 bits where that is enough.
 pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
-    let by_type = match scalar {
-        Scalar::I64 | Scalar::U64 => Some(Feature::Int64),
-        Scalar::F64 => Some(Feature::Float64),
-        Scalar::Bool
-        | Scalar::I8
-        | Scalar::I16
-        | Scalar::I32
-        | Scalar::U8
-        | Scalar::U16
-        | Scalar::U32
-        | Scalar::Index
-        | Scalar::F16
-        | Scalar::BF16
-        | Scalar::F32 => None,
-    };
+    let by_type = type_needs(scalar);
     let atomic = (scalar.size() == 8).then_some(Feature::Int64Atomics);
     let ordered = |order: Ordering| (order != Ordering::Relaxed).then_some(Feature::MemoryBarriers);
     match op {
@@ -238,6 +224,7 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::AtomicRmw(_, _, _, order)
         | Op::AtomicCas(_, _, order) => [by_type, atomic, ordered(*order)],
         Op::Fence(_, order) => [ordered(*order), None, None],
+        Op::Cast(to) | Op::Bitcast(to) => [by_type, type_needs(*to), None],
         Op::Const(_)
         | Op::Builtin(..)
         | Op::Scalar(_)
@@ -246,8 +233,6 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::Compare(_)
         | Op::MulAdd
         | Op::Select
-        | Op::Cast(_)
-        | Op::Bitcast(_)
         | Op::Splat(_)
         | Op::Pack
         | Op::Extract(_)
@@ -263,6 +248,25 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::Break(_)
         | Op::Continue(_)
         | Op::Return => [None; 3],
+    }
+}
+
+/// What values of a type need.
+fn type_needs(scalar: Scalar) -> Option<Feature> {
+    match scalar {
+        Scalar::I64 | Scalar::U64 => Some(Feature::Int64),
+        Scalar::F64 => Some(Feature::Float64),
+        Scalar::Bool
+        | Scalar::I8
+        | Scalar::I16
+        | Scalar::I32
+        | Scalar::U8
+        | Scalar::U16
+        | Scalar::U32
+        | Scalar::Index
+        | Scalar::F16
+        | Scalar::BF16
+        | Scalar::F32 => None,
     }
 }
 
