@@ -23,8 +23,8 @@ const DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
 /// Runs the step.
 pub(crate) fn run() -> Result<(), String> {
     let has_driver =
-        |folder: &&str| Path::new(folder).read_dir().is_ok_and(|mut files| files.next().is_some());
-    if (!DRIVERS.iter().any(|folder| has_driver(&folder)) || !has_spirv_val())
+        |folder: &str| Path::new(folder).read_dir().is_ok_and(|mut files| files.next().is_some());
+    if (!DRIVERS.into_iter().any(has_driver) || !has_spirv_val())
         && let Err(why) = install()
     {
         eprintln!(

@@ -35,6 +35,10 @@ pub struct Capabilities {
     /// A memory barrier may stand where only some threads come to. SPIR-V and HLSL can say so; WGSL and, through naga, MSL
     /// cannot.
     pub memory_barriers: bool,
+    /// Memory barriers are written as atomic operations that change nothing, as which they order memory where the device
+    /// orders all memory by atomics. Mesa's software adapter does; a memory barrier has it switch to the next threads of
+    /// the block, as a barrier has, and where threads come to different numbers of them it forgets some.
+    pub barriers_by_atomics: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -58,6 +62,7 @@ impl Capabilities {
         fused_mul_add: false,
         native_functions: true,
         memory_barriers: false,
+        barriers_by_atomics: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -110,6 +115,7 @@ impl Capabilities {
         fused_mul_add: true,
         native_functions: true,
         memory_barriers: true,
+        barriers_by_atomics: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],

@@ -41,8 +41,6 @@ struct Device {
 pub(crate) enum Need {
     /// Barriers that not all threads reach are found. Elsewhere such kernels are not run: they may hang.
     FindsDivergence,
-    /// Threads of a warp that wait for each other take turns.
-    TakesTurns,
     /// Floats are computed alike whether their operands are constants of the kernel or not.
     ExactConstants,
     /// A kernel with hundreds of operations on constants is compiled within seconds.
@@ -53,7 +51,6 @@ impl Need {
     fn why(self) -> &'static str {
         match self {
             Need::FindsDivergence => "it does not find barriers that not all threads reach",
-            Need::TakesTurns => "threads of a warp that wait for each other need not take turns there",
             Need::ExactConstants => {
                 "its driver computes floats of constants in another way: the sign of zero, the last digit"
             }
@@ -76,7 +73,7 @@ const DEVICES: &[Device] = &[
         name: "vulkan",
         everywhere: false,
         threads: &[1],
-        lacks: &[Need::FindsDivergence, Need::TakesTurns],
+        lacks: &[Need::FindsDivergence],
         software_lacks: &[Need::ExactConstants, Need::FastCompiler],
     },
 ];
