@@ -35,6 +35,10 @@ pub struct Capabilities {
     /// A memory barrier may stand where only some threads come to. SPIR-V and HLSL can say so; WGSL and, through naga, MSL
     /// cannot.
     pub memory_barriers: bool,
+    /// Memory barriers are written as atomic operations that change nothing, as which they order memory where the device
+    /// orders all memory by atomics. Mesa's software adapter does; a memory barrier has it switch to the next threads of
+    /// the block, as a barrier has, and where threads come to different numbers of them it forgets some.
+    pub barriers_by_atomics: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -58,6 +62,7 @@ impl Capabilities {
         fused_mul_add: false,
         native_functions: true,
         memory_barriers: false,
+        barriers_by_atomics: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -110,6 +115,7 @@ impl Capabilities {
         fused_mul_add: true,
         native_functions: true,
         memory_barriers: true,
+        barriers_by_atomics: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],
@@ -218,21 +224,7 @@ impl fmt::Display for Feature {
 ///
 /// `Index` needs nothing by itself: it has 32 bits where that is enough.
 pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
-    let by_type = match scalar {
-        Scalar::I64 | Scalar::U64 => Some(Feature::Int64),
-        Scalar::F64 => Some(Feature::Float64),
-        Scalar::Bool
-        | Scalar::I8
-        | Scalar::I16
-        | Scalar::I32
-        | Scalar::U8
-        | Scalar::U16
-        | Scalar::U32
-        | Scalar::Index
-        | Scalar::F16
-        | Scalar::BF16
-        | Scalar::F32 => None,
-    };
+    let by_type = type_needs(scalar);
     let atomic = (scalar.size() == 8).then_some(Feature::Int64Atomics);
     let ordered = |order: Ordering| (order != Ordering::Relaxed).then_some(Feature::MemoryBarriers);
     match op {
@@ -246,6 +238,7 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         Op::LaneId | Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier => {
             [Some(Feature::WarpOperations), None, None]
         }
+        Op::Cast(to) | Op::Bitcast(to) => [by_type, type_needs(*to), None],
         Op::Const(_)
         | Op::Builtin(..)
         | Op::Scalar(_)
@@ -254,8 +247,6 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::Compare(_)
         | Op::MulAdd
         | Op::Select
-        | Op::Cast(_)
-        | Op::Bitcast(_)
         | Op::Splat(_)
         | Op::Pack
         | Op::Extract(_)
@@ -271,6 +262,25 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::Break(_)
         | Op::Continue(_)
         | Op::Return => [None; 3],
+    }
+}
+
+/// What values of a type need.
+fn type_needs(scalar: Scalar) -> Option<Feature> {
+    match scalar {
+        Scalar::I64 | Scalar::U64 => Some(Feature::Int64),
+        Scalar::F64 => Some(Feature::Float64),
+        Scalar::Bool
+        | Scalar::I8
+        | Scalar::I16
+        | Scalar::I32
+        | Scalar::U8
+        | Scalar::U16
+        | Scalar::U32
+        | Scalar::Index
+        | Scalar::F16
+        | Scalar::BF16
+        | Scalar::F32 => None,
     }
 }
 

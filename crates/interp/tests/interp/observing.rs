@@ -209,7 +209,7 @@ fn blocks_that_are_given_up() {
 #[test]
 fn barriers_of_warps_are_told_by_mask() {
     let body = "
-        %mask = const u32 0xffffffff
+        %mask = const u32 4294967295
         warp_barrier %mask
     ";
     let barriers: Vec<String> =

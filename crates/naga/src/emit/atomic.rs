@@ -3,7 +3,8 @@
 //! Atomics of shader languages are relaxed. Stronger orders are made of memory barriers: one before the operation for
 //! release, one after it for acquire, both for sequential consistency, which orders the operation with all accesses of the
 //! thread; tensors that are written are then coherent. All scopes are that of the device: the host sees memory only after
-//! a launch.
+//! a launch. For a device that wants it so, a memory barrier is an atomic operation on a cell of shared memory
+//! ([`Capabilities::barriers_by_atomics`](crate::Capabilities::barriers_by_atomics)).
 //!
 //! Where a device lacks an operation, or compares by value and not by bits, a loop compares and exchanges bits.
 
@@ -13,12 +14,26 @@ use super::cast::Kind;
 use super::code::Expr;
 use super::place::Target;
 use crate::plan::{Form, Register};
-use naga::{AtomicFunction, Statement};
+use naga::{AddressSpace, AtomicFunction, Statement, TypeInner};
 use tilewise_ir::{Access, AccessKind, AtomicOp, BinaryOp, CompareOp, Inst, Op, Ordering, Scalar};
 
 impl<'k> Emitter<'k> {
     pub(super) fn memory_barrier(&mut self) {
-        self.code.push(Statement::MemoryBarrier(naga::Barrier::STORAGE | naga::Barrier::WORK_GROUP));
+        if !self.plan.capabilities.barriers_by_atomics {
+            let flags = naga::Barrier::STORAGE | naga::Barrier::WORK_GROUP;
+            return self.code.push(Statement::MemoryBarrier(flags));
+        }
+        let cell = match self.ordered_cell {
+            Some(cell) => cell,
+            None => {
+                let ty = self.code.ty(TypeInner::Atomic(naga::Scalar::U32));
+                let none = naga::MemoryDecorations::empty();
+                let cell = self.code.add_global("order", AddressSpace::WorkGroup, None, ty, none);
+                *self.ordered_cell.insert(self.code.global(cell))
+            }
+        };
+        let zero = self.code.u32(0);
+        self.code.atomic_effect(cell, AtomicFunction::Add, zero);
     }
 
     pub(super) fn atomic(&mut self, inst: &'k Inst) {

@@ -77,6 +77,8 @@ struct Emitter<'k> {
     exit: Option<Expr>,
     /// Whether the thread has not ended, where it goes on for the sake of barriers.
     live: Option<Expr>,
+    /// The cell of shared memory that atomic operations order memory by, where they stand for memory barriers.
+    ordered_cell: Option<Expr>,
     /// Whether a thread that has ended may be here.
     may_be_dead: bool,
     /// How a thread ends here.
@@ -128,6 +130,7 @@ impl<'k> Emitter<'k> {
             loops: Vec::new(),
             exit: None,
             live: None,
+            ordered_cell: None,
             may_be_dead: false,
             ending: control::Ending::Return,
         };

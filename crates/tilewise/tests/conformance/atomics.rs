@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use tilewise::prelude::*;
 
-use crate::harness::{Need, assert_same, each_device, each_device_with, vector, zeros};
+use crate::harness::{assert_same, each_device, vector, zeros};
 
 /// `cells`: the largest, the smallest, the largest of both signs, the smallest of two zeros.
 #[kernel]
@@ -122,7 +122,7 @@ fn under_a_lock(lock: &mut TileTensor<u32, 1>, x: &mut TileTensor<u32, 1>) {
 /// ATOM-7
 #[test]
 fn threads_of_a_warp_take_turns_under_a_lock() {
-    each_device_with(&[Need::TakesTurns], |ctx| {
+    each_device(|ctx| {
         for (grid, block) in [(1, 32), (4, 8)] {
             let (mut lock, mut x) = (zeros(ctx, 1)?, zeros(ctx, 1)?);
             ctx.enqueue_function(under_a_lock(&mut lock, &mut x), grid_dim(grid), block_dim(block))?;

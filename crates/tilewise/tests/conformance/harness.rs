@@ -40,8 +40,6 @@ struct Device {
 pub(crate) enum Need {
     /// Barriers that not all threads reach are found. Elsewhere such kernels are not run: they may hang.
     FindsDivergence,
-    /// Threads of a warp that wait for each other take turns.
-    TakesTurns,
     /// Floats are computed alike whether their operands are constants of the kernel or not.
     ExactConstants,
     /// A kernel with hundreds of operations on constants is compiled within seconds.
@@ -54,9 +52,6 @@ impl Need {
     fn why(self) -> &'static str {
         match self {
             Need::FindsDivergence => "it does not find barriers that not all threads reach",
-            Need::TakesTurns => {
-                "its driver drops threads of a warp that wait for each other in a loop with a fence"
-            }
             Need::ExactConstants => {
                 "its driver computes floats of constants in another way: the sign of zero, the last digit"
             }
@@ -81,7 +76,7 @@ const DEVICES: &[Device] = &[
         everywhere: false,
         threads: &[1],
         lacks: &[Need::FindsDivergence, Need::Warps],
-        software_lacks: &[Need::TakesTurns, Need::ExactConstants, Need::FastCompiler],
+        software_lacks: &[Need::ExactConstants, Need::FastCompiler],
     },
 ];
 
