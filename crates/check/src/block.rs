@@ -150,6 +150,13 @@ impl<'a> BarrierBlock<'a> {
         chunks: &Chunks<'_>,
         memory: &dyn Memory,
     ) {
+        if let Some((start, rows)) = same_rows(chunks) {
+            let mark = |thread| Mark::new(self.intervals.time.now, site.canon, thread);
+            let [before_last, last] = rows.map(mark);
+            if cells.read_run_by_many(start, ROW, last, before_last, self.intervals.time) {
+                return;
+            }
+        }
         for chunk in chunks.iter() {
             let base = (chunk.chunk * Chunks::LANES) as u32;
             match chunk.pattern {
@@ -587,6 +594,28 @@ fn class_of(site: &PlannedSite, outcome: &AtomicOutcome) -> Class {
 /// Whether an atomic operation looks at what was there.
 fn needs_before(site: &PlannedSite) -> bool {
     !matches!(site.access.kind, tilewise_interp::SiteKind::AtomicStore(..))
+}
+
+/// If all rows of threads read the same neighbouring words, as those of a tile do: the first of the words, and the first
+/// threads of the last row but one and of the last.
+fn same_rows(chunks: &Chunks<'_>) -> Option<(usize, [u32; 2])> {
+    let mut found: Option<(usize, [u32; 2])> = None;
+    let mut rows = 0;
+    for chunk in chunks.iter() {
+        let count = chunk.active.count_ones() as usize;
+        let pattern =
+            chunk.pattern.filter(|pattern| pattern.rows && !pattern.run && count.is_multiple_of(ROW))?;
+        for row in 0..count / ROW {
+            let (start, thread) = (chunk.word(row * ROW), (chunk.chunk * Chunks::LANES + row * ROW) as u32);
+            let (first, [_, last]) = *found.get_or_insert((start, [thread; 2]));
+            if first != start || pattern.equal >> row & 1 != 0 {
+                return None;
+            }
+            found = Some((start, [last, thread]));
+            rows += 1;
+        }
+    }
+    found.filter(|_| rows > 1)
 }
 
 /// The last thread but one, and the last; `None` if there are not two.

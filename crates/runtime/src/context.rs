@@ -124,7 +124,7 @@ impl DeviceContext {
     pub fn open(name: &str) -> Result<DeviceContext> {
         let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
         let ctx = DeviceContext::from_variables(Some(name), variable(OPTIMIZER).as_deref())?;
-        Ok(DeviceContext { checked: checked && ctx.shared.device.can_check(), ..ctx })
+        Ok(DeviceContext { checked, ..ctx })
     }
 
     /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
