@@ -269,6 +269,30 @@ impl Cells {
         true
     }
 
+    /// Reads of the same neighbouring words by several rows of neighbouring threads, the first threads of the last row and
+    /// of the one before it being given, if they are fine whoever wrote; notes them. Gives whether they are; if not,
+    /// nothing is noted.
+    pub(crate) fn read_run_by_many(
+        &mut self,
+        start: usize,
+        count: usize,
+        last: Mark,
+        before_last: Mark,
+        time: Time,
+    ) -> bool {
+        let (since, base) = (time.since.max(time.base), time.base);
+        let settled = |write: &Mark| (write.stamp() >= base) & (write.stamp() < since);
+        let words = start..start + count;
+        if self.atomics.is_some()
+            || !self.writes[words.clone()].iter().fold(true, |all, write| all & settled(write))
+        {
+            return false;
+        }
+        self.reads.first[words.clone()].iter_mut().zip(last.0..).for_each(|(to, mark)| to.0 = mark);
+        self.reads.second[words].iter_mut().zip(before_last.0..).for_each(|(to, mark)| to.0 = mark);
+        true
+    }
+
     /// Writes to neighbouring words by neighbouring threads, if they are fine; notes them. `before` gets the values that
     /// are there. Gives whether they are fine; if not, nothing is noted. Not for words that are touched atomically.
     pub(crate) fn write_run(
@@ -386,6 +410,22 @@ mod tests {
             runs = single.clone();
         }
         assert!(fast > 1000);
+    }
+
+    #[test]
+    fn rows_that_read_the_same_words() {
+        let mut cells = Cells::new(4, false);
+        for word in 0..4 {
+            cells.touch(word, Class::Write, Mark::new(1, 0, word as u32), time(1), 0);
+        }
+        let mut single = cells.clone();
+        let mark = |row: u32| Mark::new(2, 3, 4 * row);
+        assert!(!cells.read_run_by_many(0, 4, mark(2), mark(1), time(1)), "written in the same interval");
+        assert!(cells.read_run_by_many(0, 4, mark(2), mark(1), time(2)));
+        for row in 0..3 {
+            assert!(single.read_run(0, 4, mark(row), time(2), false));
+        }
+        assert_eq!(format!("{cells:?}"), format!("{single:?}"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use tilewise_interp::{Arg, BlockObserver, LaunchConfig, LaunchError, Observer, O
 
 use crate::block::{BarrierBlock, LaunchState};
 use crate::clocks::ClockObserver;
-use crate::finding::{NotModelled, Report};
+use crate::finding::{NotModelled, Report, Severity};
 use crate::plan::Plan;
 
 /// Rounds of loops after which a block is given up, if [`Options::max_rounds`] does not say it.
@@ -63,7 +63,10 @@ pub fn run(
     let mut record = collected.record;
     collected.global.races(&plan, &mut record);
     let mut findings = record.into_findings(&plan);
-    findings.extend(barriers.advice(&plan));
+    // After a mistake, what the kernel would do without a barrier is not known.
+    if findings.iter().all(|finding| finding.severity != Severity::Error) {
+        findings.extend(barriers.advice(&plan));
+    }
     Ok((outcome, report(findings)))
 }
 

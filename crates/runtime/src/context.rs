@@ -135,7 +135,7 @@ impl DeviceContext {
     pub fn open(name: &str) -> Result<DeviceContext> {
         let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
         let ctx = DeviceContext::from_variables(Some(name), variable(OPTIMIZER).as_deref())?;
-        Ok(DeviceContext { checked: checked && ctx.shared.device.can_check(), ..ctx })
+        Ok(DeviceContext { checked, ..ctx })
     }
 
     /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
@@ -223,12 +223,12 @@ impl DeviceContext {
     /// use tilewise_stage::{TileTensor, thread_idx};
     ///
     /// let ctx = DeviceContext::open("cpu")?.checked();
-    /// let mut x = ctx.zeros::<f32, 1>(row_major([4]))?;
+    /// let mut x = ctx.zeros::<usize, 1>(row_major([4]))?;
     /// let mut builder = LaunchBuilder::new("count");
-    /// let param = builder.tensor_mut::<TileTensor<f32, 1>, _>("x", &mut x);
+    /// let param = builder.tensor_mut::<TileTensor<usize, 1>, _>("x", &mut x);
     /// let launch = builder.describe(move || {
-    ///     let x: TileTensor<f32, 1> = TensorType::from_param(&param);
-    ///     x.write_index(0usize, thread_idx().x.cast::<f32>()); // all threads write the same element
+    ///     let x: TileTensor<usize, 1> = TensorType::from_param(&param);
+    ///     x.write_index(0usize, thread_idx().x); // all threads write the same element
     /// });
     /// ctx.enqueue_function(launch, grid_dim(1), block_dim(2))?;
     /// assert!(matches!(ctx.synchronize(), Err(Error::Check(_))));

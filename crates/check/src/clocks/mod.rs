@@ -161,6 +161,20 @@ impl ClockBlock<'_> {
         cell.note(one.class, past, &thread.known, one.old);
     }
 
+    /// What any of these threads knows.
+    fn united(&self, threads: &Threads) -> Arc<Clock> {
+        let mut united = Arc::new(Clock::default());
+        let mut last: Option<&Arc<Clock>> = None;
+        for thread in threads.iter() {
+            let known = &self.threads[thread].known;
+            if !last.is_some_and(|last| Arc::ptr_eq(last, known)) {
+                join(&mut united, known);
+                last = Some(known);
+            }
+        }
+        united
+    }
+
     /// Calls `f` for each word of each thread, in order: thread, component, word.
     fn each(&self, site: &PlannedSite, event: &AccessEvent<'_>, mut f: impl FnMut(u32, usize, usize)) {
         let components = site.access.components as usize;
@@ -304,21 +318,13 @@ impl BlockObserver for ClockBlock<'_> {
         }
     }
 
-    /// Threads wait for each other, and know afterwards what any of them knew or did. Those of the block that have ended
-    /// count as if they had been there.
+    /// All live threads of the block meet. What others of the block did that have ended counts as done before, too: a block
+    /// learns all of itself. (Where only some threads meet, each would learn of those alone.)
     fn barrier(&mut self, _: Span, threads: &Threads) {
         self.interval += 1;
+        let mut united = self.united(threads);
         let mut state = self.launch.lock();
         state.now += 1;
-        let mut united = Arc::new(Clock::default());
-        let mut last: Option<Arc<Clock>> = None;
-        for thread in threads.iter() {
-            let known = &self.threads[thread].known;
-            if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, known)) {
-                join(&mut united, known);
-                last = Some(Arc::clone(known));
-            }
-        }
         Arc::make_mut(&mut united).learn_block(self.block, state.now);
         for thread in threads.iter() {
             self.threads[thread].known = Arc::clone(&united);

@@ -4,7 +4,7 @@ use crate::support::generate::{self, Mix};
 use crate::support::reference::{self, Fault, Launch, Outcome};
 use std::collections::BTreeSet;
 use tilewise_ir::pass::{self, Pass};
-use tilewise_ir::{Kernel, verify};
+use tilewise_ir::{Kernel, MemRef, Op, Space, verify};
 
 /// How many kernels each test tries: `TILEWISE_KERNELS`, or this.
 const KERNELS: u64 = 400;
@@ -95,6 +95,40 @@ fn each_pass_on_kernels_as_staged() {
         kernel.contract = false;
         for pass in pass::PREPARE.iter().chain(pass::OPTIMIZE) {
             check(&format!("{} on {seed}", pass.name), &kernel, &launches, run(pass));
+        }
+    }
+}
+
+/// How many barriers and accesses of memory that threads share there are.
+fn shared_operations(kernel: &Kernel) -> usize {
+    let mut count = 0;
+    kernel.body.visit(&mut |inst| {
+        let shared = inst.op.access().is_some_and(|access| match access.mem {
+            MemRef::Param(_) => true,
+            MemRef::Alloc(alloc) => kernel.allocs[alloc.0 as usize].space == Space::Shared,
+        });
+        count += usize::from(shared || inst.op == Op::Barrier);
+    });
+    count
+}
+
+#[test]
+fn kernels_that_are_prepared_to_be_checked() {
+    for seed in seeds() {
+        let (mut kernel, launches) = generate::kernel(seed, Mix::ALL);
+        kernel.contract = false;
+        let mut after = kernel.clone();
+        pass::prepare_checked(&mut after);
+        let both = || format!("{seed}\n{}\nbecame\n{}", kernel.with_spans(), after.with_spans());
+        assert_eq!(shared_operations(&kernel), shared_operations(&after), "{}", both());
+        for launch in &launches {
+            let Some(expected) = reference::run(&kernel, launch) else { continue };
+            let launch = Launch { steps: 10 * launch.steps, ..launch.clone() };
+            let outcome =
+                reference::run(&after, &launch).unwrap_or_else(|| panic!("does not end: {}", both()));
+            assert!(expected.buffers == outcome.buffers && expected.printed == outcome.printed, "{}", both());
+            // Index arithmetic that wraps is a fault more.
+            assert!(must_stay(&expected).is_subset(&outcome.faults), "{}", both());
         }
     }
 }

@@ -160,6 +160,9 @@ impl Source {
     }
 }
 
+/// An access: its node, its block and thread, what it is, whether it wrote.
+type Access = (usize, (u64, u32), SiteKind, bool);
+
 /// A thread on the way.
 #[derive(Clone, Default)]
 struct OnTheWay {
@@ -177,7 +180,7 @@ impl Trace {
         let mut before = Before::default();
         let mut threads: HashMap<(u64, u32), OnTheWay> = HashMap::new();
         let mut sources: HashMap<Word, Vec<Source>> = HashMap::new();
-        let mut accesses: HashMap<Word, Vec<(usize, (u64, u32), SiteKind, bool)>> = HashMap::new();
+        let mut accesses: HashMap<Word, Vec<Access>> = HashMap::new();
         let acquires = |o: Ordering| matches!(o, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst);
         let releases = |o: Ordering| matches!(o, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
         for event in events.iter() {
