@@ -52,7 +52,8 @@ impl Report {
 pub enum Severity {
     /// The kernel is wrong.
     Error,
-    /// The kernel is wrong by the rules, and it did no harm in this launch: a race between equal values.
+    /// The kernel is wrong by the rules, and it may have done no harm in this launch: a race between equal values, index
+    /// arithmetic that wrapped.
     Warning,
     /// The kernel is right and could be better.
     Advice,
@@ -108,6 +109,9 @@ pub enum Kind {
         index: u64,
         /// The extent of the dimension.
         extent: u64,
+        /// The extents of all dimensions that were checked, to go with [`Element::index`]: a dimension that is proved to
+        /// hold beforehand is in neither.
+        extents: Vec<u64>,
     },
     /// An access whose bounds were not checked and that lies outside its memory. Counts accesses.
     OutsideMemory {
@@ -151,10 +155,10 @@ pub enum Kind {
         /// The step.
         step: i64,
     },
-    /// Index arithmetic that wrapped around 2^64, and whose result an access uses as an index that is inside. Counts
-    /// accesses. The sites are the access and the operation.
+    /// A difference of indices that is below zero, has wrapped around 2^64, and becomes an index by way of a division, a
+    /// remainder, a minimum or the like. Counts threads. The site is the subtraction.
     IndexOverflow {
-        /// The index that came out.
+        /// What came out of it; read as a signed number, what it should be.
         index: u64,
     },
     /// A false condition of `assert!`. Counts threads.
@@ -364,4 +368,52 @@ pub struct NotModelled {
     pub what: String,
     /// Where it is, if it has a place.
     pub location: Option<Location>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_json() {
+        let number = |value: f32| Datum::Value(Number(Const::f32(value)));
+        let location = Some(Location { file: "k.rs".to_owned(), line: 3, column: 5 });
+        let finding = Finding {
+            kind: Kind::Race {
+                pattern: RacePattern::WriteRead,
+                between_blocks: false,
+                harmless: false,
+                right: number(f32::NAN),
+                wrong: Datum::Unwritten,
+            },
+            severity: Severity::Error,
+            count: 2,
+            elements: 1,
+            sites: vec![Site { location, action: Action::AtomicUpdate }],
+            element: Some(Element { memory: "s".to_owned(), space: MemorySpace::Shared, index: vec![4] }),
+            parties: vec![Party { block: [0; 3], thread: [1, 0, 0], site: 0, interval: 7 }],
+            steps: vec![Step { party: 0, action: Action::Read, value: Datum::Unknown }],
+        };
+        let json = serde_json::to_value(&finding).unwrap();
+        assert_eq!(
+            json,
+            serde_json::json!({
+                "kind": {
+                    "kind": "race",
+                    "pattern": "write-read",
+                    "between_blocks": false,
+                    "harmless": false,
+                    "right": { "value": { "type": "f32", "bits": 0x7fc0_0000, "text": "NaN" } },
+                    "wrong": "unwritten",
+                },
+                "severity": "error",
+                "count": 2,
+                "elements": 1,
+                "sites": [{ "location": { "file": "k.rs", "line": 3, "column": 5 }, "action": "atomic-update" }],
+                "element": { "memory": "s", "space": "shared", "index": [4] },
+                "parties": [{ "block": [0, 0, 0], "thread": [1, 0, 0], "site": 0, "interval": 7 }],
+                "steps": [{ "party": 0, "action": "read", "value": "unknown" }],
+            })
+        );
+    }
 }

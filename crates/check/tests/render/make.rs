@@ -51,7 +51,7 @@ pub(crate) fn group(location: Option<Location>, first: u32, last: u32) -> Group 
 }
 
 pub(crate) fn out_of_bounds(dim: u8, index: u64, extent: u64) -> Kind {
-    Kind::OutOfBounds { dim, index, extent }
+    Kind::OutOfBounds { dim, index, extent, extents: vec![extent] }
 }
 
 /// An error that was found once, with nothing else known.

@@ -208,6 +208,10 @@ fn uninitialised_reads() {
 
 #[test]
 fn outside_in_three_dimensions() {
+    let outside_of = |dim: u8, index: i64, extents: [u64; 3]| {
+        let extent = extents[usize::from(dim)];
+        Kind::OutOfBounds { dim, index: index as u64, extent, extents: extents.to_vec() }
+    };
     let place = || vec![site(Action::Write, location("cases.rs", "volume[[z, y, x]]", "volume"))];
     let outside = Finding {
         count: 2,
@@ -215,17 +219,17 @@ fn outside_in_three_dimensions() {
         sites: place(),
         element: element("volume", MemorySpace::Global, &[1, 4, 2]),
         parties: vec![Party { block: [1, 2, 3], thread: [2, 4, 1], site: 0, interval: 0 }],
-        ..finding(out_of_bounds(1, 4, 4))
+        ..finding(outside_of(1, 4, [3, 4, 4]))
     };
     let below = Finding {
         count: 1,
         elements: 1,
         element: element("volume", MemorySpace::Global, &[0, 0, -3]),
-        ..Finding { kind: out_of_bounds(2, -3i64 as u64, 4), ..outside.clone() }
+        ..Finding { kind: outside_of(2, -3, [3, 4, 4]), ..outside.clone() }
     };
     let shared = Finding {
         element: element("volume", SHARED, &[0, 0, 4]),
-        ..Finding { kind: out_of_bounds(2, 4, 1), ..outside.clone() }
+        ..Finding { kind: outside_of(2, 4, [3, 4, 1]), ..outside.clone() }
     };
     let unchecked = Finding { kind: Kind::OutsideMemory { offset: 64, len: 1 }, ..outside.clone() };
     let report = Report {
@@ -304,28 +308,22 @@ fn loops_that_do_not_end() {
 #[test]
 fn arithmetic_and_assertions() {
     let compute = |line: &str, token: &str| vec![site(Action::Compute, location("cases.rs", line, token))];
-    let parties = vec![party(0, 1, 0, 0)];
     let division = Finding {
         count: 2,
         sites: compute("shared[i] = shared[i + 1]", "i + 1"),
-        parties: parties.clone(),
+        parties: vec![party(0, 1, 0, 0)],
         ..finding(Kind::DivisionByZero)
     };
     let step = Finding { kind: Kind::RangeStep { step: -1 }, ..division.clone() };
     let assertion =
         Finding { kind: Kind::Assertion { message: String::new() }, count: 3, ..division.clone() };
-    let overflow = Finding {
-        count: 1,
-        elements: 1,
-        sites: vec![
-            site(Action::Read, location("cases.rs", "shared[i] = shared[i + 1]", "shared[i + 1]")),
-            site(Action::Compute, location("cases.rs", "shared[i] = shared[i + 1]", "i + 1")),
-        ],
-        element: element("shared", SHARED, &[0]),
-        parties,
-        ..finding(Kind::IndexOverflow { index: 0 })
+    let below = Finding {
+        severity: Severity::Warning,
+        count: 2,
+        ..Finding { kind: Kind::IndexOverflow { index: -2i64 as u64 }, ..division.clone() }
     };
-    compare("arithmetic", &report("k", 1, 2, vec![division, step, assertion, overflow]));
+    let above = Finding { kind: Kind::IndexOverflow { index: 3 }, count: 1, ..below.clone() };
+    compare("arithmetic", &report("k", 1, 2, vec![division, step, assertion, below, above]));
 }
 
 #[test]
