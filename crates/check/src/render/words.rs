@@ -254,7 +254,7 @@ fn span(interval: u32) -> String {
 
 /// The value that is right, and the one that comes out in the other order.
 pub(super) fn values(finding: &Finding) -> Option<String> {
-    let Kind::Race { pattern, between_blocks, right, wrong, .. } = &finding.kind else { return None };
+    let Kind::Race { pattern, between_blocks, harmless, right, wrong } = &finding.kind else { return None };
     if *right == Datum::Unknown || *wrong == Datum::Unknown {
         return None;
     }
@@ -263,12 +263,15 @@ pub(super) fn values(finding: &Finding) -> Option<String> {
         RacePattern::WriteWrite => "left",
     };
     if right == wrong {
-        return Some(format!("{right} is {is} in either order"));
+        let others = if *harmless { "" } else { "; of others like it the order changes the value" };
+        return Some(format!("{right} is {is} in either order{others}"));
     }
     let other = if finding.steps.is_empty() { "in the other order" } else { "in the order of these steps" };
-    let order = match between_blocks {
-        true => "the blocks run one after the other",
-        false => "the lines run in the order of the source",
+    let one_site = finding.parties.windows(2).all(|pair| pair[0].site == pair[1].site);
+    let order = match (between_blocks, one_site) {
+        (true, _) => "the blocks run one after the other",
+        (false, true) => "the threads run one after the other",
+        (false, false) => "the lines run in the order of the source",
     };
     Some(format!("{right} is {is} if {order}; {wrong} {other}"))
 }

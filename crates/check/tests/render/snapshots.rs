@@ -3,7 +3,7 @@
 use tilewise_check::render::{Style, help, line, text};
 use tilewise_check::{
     Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Party, RacePattern,
-    Report, Severity, Step, ThreadRange,
+    Report, Severity, Site, Step, ThreadRange,
 };
 
 use crate::make::{element, f32, finding, group, i32, location, out_of_bounds, party, report, site};
@@ -434,4 +434,38 @@ fn a_finding_in_one_line() {
          between them (thread (4, 0, 0) of block (0, 0, 0), thread (3, 0, 0) of block (0, 0, 0)), and 7 more"
     );
     assert_eq!(line(&finding(Kind::DivisionByZero)), "integer division by zero");
+}
+
+/// Positions may be wrong (an edited file, another version of it): whatever they are, there is a report.
+#[test]
+fn any_position_can_be_drawn() {
+    let actions = [
+        Action::Read,
+        Action::Write,
+        Action::AtomicRead,
+        Action::AtomicWrite,
+        Action::AtomicUpdate,
+        Action::Barrier,
+        Action::Loop,
+        Action::Compute,
+    ];
+    let mut state = 7u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for _ in 0..3000 {
+        let mut site = || {
+            let file = ["cases.rs", "other.rs", "empty.rs"][random(3) as usize].to_owned();
+            let location = Location { file, line: random(45) as u32, column: random(170) as u32 };
+            Site { location: Some(location), action: actions[random(8) as usize] }
+        };
+        let sites = vec![site(), site(), site()];
+        let mut found = write_then_read(None, None);
+        found.sites = sites;
+        found.parties.push(party(1, 2, 2, 0));
+        let style = Style { colour: random(2) == 0, width: random(160) as usize, ..crate::style("sources") };
+        let text = text(&report("k", 1, 8, vec![found]), &style);
+        assert!(!text.contains("Failed to read"), "{text}");
+    }
 }
