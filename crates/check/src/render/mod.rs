@@ -2,7 +2,7 @@
 //!
 //! [`text`] shows a [`Report`]: errors first, then warnings, then advice; each with a headline, the source lines of all
 //! sides underlined, the barrier interval, the values, the steps that go wrong, how many are like it, and what to do.
-//! [`json`] is one object with all of it, in a format that has a version. [`line`] is a finding in one line. [`counts`]
+//! [`json`] is one object with all of it, in a format that has a version. [`line()`] is a finding in one line. [`counts`]
 //! shows a profile as tables.
 //!
 //! ```
