@@ -62,7 +62,8 @@ pub fn help(finding: &Finding) -> String {
         }
         Kind::StepLimit { .. } => {
             "see that the loop's condition becomes false for every thread (a stride that is halved ends at 0, one that \
-             is doubled needs a bound); if the loop is meant to be that long, raise the limit"
+             is doubled needs a bound); if the loop is meant to be that long, raise the limit with \
+             `ctx.with_max_rounds(n)`"
                 .to_owned()
         }
         Kind::DivisionByZero => {

@@ -2,7 +2,7 @@
 //!
 //! [`text`] shows a [`Report`]: errors first, then warnings, then advice; each with a headline, the source lines of all
 //! sides underlined, the barrier interval, the values, the steps that go wrong, how many are like it, and what to do.
-//! [`json`] is one object with all of it, in a format that has a version. [`line`] is a finding in one line. [`counts`]
+//! [`json`] is one object with all of it, in a format that has a version. [`line()`] is a finding in one line. [`counts`]
 //! shows a profile as tables.
 //!
 //! ```
@@ -37,7 +37,7 @@ pub use help::help;
 pub use json::{FORMAT, json};
 pub use words::{headline, line};
 
-use crate::{Action, Finding, Kind, Report, Severity};
+use crate::{Finding, Kind, Report, Severity};
 use paragraph::wrap;
 use snippet::Label;
 use source::Sources;
@@ -110,13 +110,19 @@ fn show(out: &mut String, finding: &Finding, sources: &mut Sources, style: &Styl
     for (name, text) in unplaced(finding) {
         row(out, name, &text, style);
     }
+    if let Some(text) = words::extents(finding) {
+        row(out, "index", &text, style);
+    }
     if let Some(text) = words::interval(finding) {
         row(out, "when", &text, style);
     }
     if let Some(text) = words::values(finding) {
         row(out, "value", &text, style);
     }
-    for (i, step) in finding.steps.iter().enumerate() {
+    // Where both orders give the same there is none that goes wrong.
+    let harmless = matches!(finding.kind, Kind::Race { harmless: true, .. });
+    let steps = if harmless { &[] } else { finding.steps.as_slice() };
+    for (i, step) in steps.iter().enumerate() {
         let name = if i == 0 { "steps" } else { "" };
         row(out, name, &format!("{}. {}", i + 1, words::step(finding, step)), style);
     }
@@ -147,9 +153,8 @@ fn labels(finding: &Finding) -> Vec<Label> {
     for (number, site) in finding.sites.iter().enumerate() {
         let taken = finding.parties.iter().any(|party| party.site == number);
         if let (false, Some(location)) = (taken, site.location.clone()) {
-            let text = match (&finding.kind, site.action) {
-                (Kind::IndexOverflow { .. }, Action::Compute) => "this wrapped around".to_owned(),
-                (Kind::RedundantBarrier, _) => "not needed in this launch".to_owned(),
+            let text = match finding.kind {
+                Kind::RedundantBarrier => "not needed in this launch".to_owned(),
                 _ => "here".to_owned(),
             };
             labels.push(Label { location, action: site.action, text });

@@ -13,6 +13,10 @@ pub(super) fn extent(line: &str, column: u32, action: Action) -> Option<Range<us
     let start = line.char_indices().nth(column.checked_sub(1)? as usize)?.0;
     let mut scanner = Scanner { text: line, at: start };
     match action {
+        // A range is computed at its loop.
+        _ if ["for ", "while ", "loop "].iter().any(|word| scanner.rest().starts_with(word)) => {
+            scanner.head()
+        }
         Action::Loop => scanner.head(),
         Action::Compute => scanner.arithmetic(),
         Action::Read
@@ -226,6 +230,7 @@ mod tests {
     fn loops_are_underlined_up_to_the_body() {
         assert_eq!(of("while flag[f(0)] == 0 {", "while", Action::Loop), "while flag[f(0)] == 0");
         assert_eq!(of("    loop {", "loop", Action::Loop), "loop");
+        assert_eq!(of("for i in (0..n).step_by(s) {", "for", Action::Compute), "for i in (0..n).step_by(s)");
         assert_eq!(of("for i in 0..n // all", "for", Action::Loop), "for i in 0..n");
     }
 

@@ -69,9 +69,14 @@ pub fn headline(finding: &Finding) -> String {
         }
         Kind::DivisionByZero => "integer division by zero".to_owned(),
         Kind::RangeStep { step } => format!("a range with step {step}: no round is run"),
-        Kind::IndexOverflow { index } => {
-            format!("index arithmetic wrapped around 2^64 and came out as {index}, which is inside {memory}")
-        }
+        Kind::IndexOverflow { index } => match *index as i64 {
+            below if below < 0 => {
+                format!(
+                    "index arithmetic went below zero: an index is computed from {below}, wrapped to {index}"
+                )
+            }
+            _ => format!("index arithmetic wrapped around 2^64 and came out as {index}"),
+        },
         Kind::Assertion { message } if message.is_empty() => "assertion failed".to_owned(),
         Kind::Assertion { message } => format!("assertion failed: {message}"),
         Kind::RedundantBarrier => "this barrier orders nothing: no two accesses needed it".to_owned(),
@@ -108,9 +113,38 @@ pub(super) fn does(finding: &Finding, i: usize) -> String {
         Kind::Assertion { .. } => "fails here".to_owned(),
         Kind::RedundantBarrier => "passes here".to_owned(),
         Kind::UninitialisedRead => format!("{} {element}", verb_of_thread(action)),
+        Kind::IndexOverflow { index } if action == Action::Compute => {
+            format!("computes {} here", signed(*index))
+        }
+        Kind::OutOfBounds { dim, index, extent, extents }
+            if !agree(finding, *dim, *index, *extent, extents) =>
+        {
+            let element = finding.element.as_ref().map_or("it".to_owned(), |e| format!("`{}`", e.memory));
+            access(finding, i, action, &element)
+        }
         _ => access(finding, i, action, &element),
     };
     format!("{} {done}", thread(party))
+}
+
+/// Whether the index of the element is that of all dimensions, as far as one can tell: those that are proved to hold are
+/// left out.
+fn agree(finding: &Finding, dim: u8, index: u64, extent: u64, extents: &[u64]) -> bool {
+    let at = finding.element.as_ref().and_then(|element| element.index.get(usize::from(dim)));
+    at == Some(&index) && extents.get(usize::from(dim)) == Some(&extent)
+}
+
+/// The extents of a tensor with several dimensions, of which an index is outside one.
+pub(super) fn extents(finding: &Finding) -> Option<String> {
+    match &finding.kind {
+        Kind::OutOfBounds { dim, index, extent, extents }
+            if extents.len() > 1 && agree(finding, *dim, *index, *extent, extents) =>
+        {
+            let element = finding.element.as_ref().map(element)?;
+            Some(format!("{element}, where the extents are {extents:?}"))
+        }
+        _ => None,
+    }
 }
 
 /// "writes 6.0 to `shared[3]`"; of a race a read says what it gets instead of what.
@@ -136,9 +170,14 @@ fn access(finding: &Finding, i: usize, action: Action, element: &str) -> String 
         Action::Read | Action::AtomicRead => {
             let atomically = if action == Action::AtomicRead { " atomically" } else { "" };
             match &finding.kind {
-                Kind::Race { right: right @ Datum::Value(_), wrong, .. }
-                    if right != wrong && *wrong != Datum::Unknown =>
-                {
+                Kind::Race { right, wrong, .. } if right == wrong || *wrong == Datum::Unknown => {
+                    format!("reads {element}{atomically}")
+                }
+                // No order of blocks is the right one.
+                Kind::Race { between_blocks: true, right, wrong, .. } if *right != Datum::Unknown => {
+                    format!("reads {element}{atomically}: {right} or {wrong}")
+                }
+                Kind::Race { right: right @ Datum::Value(_), wrong, .. } => {
                     format!("reads {element}{atomically}: {wrong} instead of {right}")
                 }
                 _ => format!("reads {element}{atomically}"),
@@ -220,7 +259,7 @@ fn span(interval: u32) -> String {
 
 /// The value that is right, and the one that comes out in the other order.
 pub(super) fn values(finding: &Finding) -> Option<String> {
-    let Kind::Race { pattern, between_blocks, right, wrong, .. } = &finding.kind else { return None };
+    let Kind::Race { pattern, between_blocks, harmless, right, wrong } = &finding.kind else { return None };
     if *right == Datum::Unknown || *wrong == Datum::Unknown {
         return None;
     }
@@ -229,12 +268,15 @@ pub(super) fn values(finding: &Finding) -> Option<String> {
         RacePattern::WriteWrite => "left",
     };
     if right == wrong {
-        return Some(format!("{right} is {is} in either order"));
+        let others = if *harmless { "" } else { "; of others like it the order changes the value" };
+        return Some(format!("{right} is {is} in either order{others}"));
     }
     let other = if finding.steps.is_empty() { "in the other order" } else { "in the order of these steps" };
-    let order = match between_blocks {
-        true => "the blocks run one after the other",
-        false => "the lines run in the order of the source",
+    let one_site = finding.parties.windows(2).all(|pair| pair[0].site == pair[1].site);
+    let order = match (between_blocks, one_site) {
+        (true, _) => "the blocks run one after the other",
+        (false, true) => "the threads run one after the other",
+        (false, false) => "the lines run in the order of the source",
     };
     Some(format!("{right} is {is} if {order}; {wrong} {other}"))
 }
@@ -244,10 +286,9 @@ pub(super) fn more(finding: &Finding) -> Option<String> {
     let unit = match &finding.kind {
         Kind::Race { .. } => ("pair of accesses", "pairs of accesses"),
         Kind::UninitialisedRead => ("read", "reads"),
-        Kind::OutOfBounds { .. }
-        | Kind::OutsideMemory { .. }
-        | Kind::Misaligned { .. }
-        | Kind::IndexOverflow { .. } => ("access", "accesses"),
+        Kind::OutOfBounds { .. } | Kind::OutsideMemory { .. } | Kind::Misaligned { .. } => {
+            ("access", "accesses")
+        }
         Kind::BarrierDivergence { .. }
         | Kind::WarpDivergence { .. }
         | Kind::NoProgress { .. }
@@ -255,7 +296,7 @@ pub(super) fn more(finding: &Finding) -> Option<String> {
         Kind::AbsentLane { .. } => ("lane", "lanes"),
         Kind::DivisionByZero => ("division", "divisions"),
         Kind::RangeStep { .. } => ("range", "ranges"),
-        Kind::Assertion { .. } => ("thread", "threads"),
+        Kind::Assertion { .. } | Kind::IndexOverflow { .. } => ("thread", "threads"),
         Kind::RedundantBarrier => {
             let times = counted(finding.count, "time", "times");
             return Some(format!("it was passed {times}"));

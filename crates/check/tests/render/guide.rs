@@ -97,6 +97,10 @@ fn reports() -> Vec<(&'static str, Report)> {
                     sites: vec![write("src/any.rs", "flag[0]")],
                     element: element("flag", global, &[0]),
                     parties: vec![party(0, 2, 0, 0), party(0, 5, 0, 0)],
+                    steps: vec![
+                        Step { party: 1, action: Action::Write, value: i32(1) },
+                        Step { party: 0, action: Action::Write, value: i32(1) },
+                    ],
                     ..finding(Kind::Race {
                         pattern: RacePattern::WriteWrite,
                         between_blocks: false,
@@ -113,20 +117,32 @@ fn reports() -> Vec<(&'static str, Report)> {
                 "total",
                 4,
                 1,
-                vec![Finding {
-                    count: 3,
-                    elements: 3,
-                    sites: vec![read("src/total.rs", "sums[i]"), write("src/total.rs", "sums[block]")],
-                    element: element("sums", global, &[1]),
-                    parties: vec![party(0, 0, 0, 1), party(1, 0, 1, 0)],
-                    ..finding(Kind::Race {
-                        pattern: RacePattern::ReadWrite,
-                        between_blocks: true,
-                        harmless: false,
-                        right: Datum::Unknown,
-                        wrong: Datum::Unknown,
-                    })
-                }],
+                vec![
+                    Finding {
+                        count: 3,
+                        elements: 3,
+                        sites: vec![read("src/total.rs", "sums[i]"), write("src/total.rs", "sums[block]")],
+                        element: element("sums", global, &[1]),
+                        parties: vec![party(0, 0, 0, 1), party(1, 0, 1, 0)],
+                        steps: vec![
+                            Step { party: 1, action: Action::Write, value: f32(2.0) },
+                            Step { party: 0, action: Action::Read, value: f32(2.0) },
+                        ],
+                        ..finding(Kind::Race {
+                            pattern: RacePattern::ReadWrite,
+                            between_blocks: true,
+                            harmless: false,
+                            right: f32(0.0),
+                            wrong: f32(2.0),
+                        })
+                    },
+                    Finding {
+                        severity: Severity::Advice,
+                        count: 4,
+                        sites: vec![site(Action::Barrier, location("src/total.rs", "barrier();", "barrier"))],
+                        ..finding(Kind::RedundantBarrier)
+                    },
+                ],
             ),
         ),
         // 4 blocks of 256 threads for 1000 elements.
@@ -138,7 +154,6 @@ fn reports() -> Vec<(&'static str, Report)> {
                 256,
                 vec![Finding {
                     count: 24,
-                    elements: 24,
                     sites: vec![write("src/fill.rs", "output[i]")],
                     element: element("output", global, &[1000]),
                     parties: vec![party(3, 232, 0, 0)],
@@ -154,7 +169,6 @@ fn reports() -> Vec<(&'static str, Report)> {
                 256,
                 vec![Finding {
                     count: 24,
-                    elements: 24,
                     sites: vec![write("src/fill.rs", "output[i]")],
                     element: element("output", global, &[1000]),
                     parties: vec![party(3, 232, 0, 0)],
@@ -169,7 +183,6 @@ fn reports() -> Vec<(&'static str, Report)> {
                 1,
                 8,
                 vec![Finding {
-                    elements: 1,
                     sites: vec![read("src/smooth.rs", "a[i - 1]")],
                     element: element("a", global, &[-1]),
                     parties: vec![party(0, 0, 0, 0)],
@@ -177,7 +190,6 @@ fn reports() -> Vec<(&'static str, Report)> {
                 }],
             ),
         ),
-        // 2^64 - 1 is a multiple of 5.
         (
             "ring",
             report(
@@ -185,14 +197,10 @@ fn reports() -> Vec<(&'static str, Report)> {
                 1,
                 5,
                 vec![Finding {
-                    elements: 1,
-                    sites: vec![
-                        read("src/ring.rs", "a[(i - 1)"),
-                        site(Action::Compute, location("src/ring.rs", "i - 1", "i")),
-                    ],
-                    element: element("a", global, &[0]),
+                    severity: Severity::Warning,
+                    sites: vec![site(Action::Compute, location("src/ring.rs", "(i - 1)", "("))],
                     parties: vec![party(0, 0, 0, 0)],
-                    ..finding(Kind::IndexOverflow { index: 0 })
+                    ..finding(Kind::IndexOverflow { index: u64::MAX })
                 }],
             ),
         ),
@@ -204,7 +212,6 @@ fn reports() -> Vec<(&'static str, Report)> {
                 4,
                 vec![Finding {
                     count: 3,
-                    elements: 3,
                     sites: vec![site(
                         Action::Read,
                         location("src/double.rs", "aligned_load", "aligned_load"),
@@ -260,7 +267,7 @@ fn reports() -> Vec<(&'static str, Report)> {
                     sites: vec![site(Action::Loop, location("src/halve.rs", "while", "while"))],
                     parties: vec![party(0, 0, 0, 0)],
                     ..finding(Kind::StepLimit {
-                        rounds: 1_000_000,
+                        rounds: 1 << 24,
                         running: vec![group(location("src/halve.rs", "while", "while"), 0, 7)],
                     })
                 }],
@@ -286,7 +293,7 @@ fn reports() -> Vec<(&'static str, Report)> {
                 1,
                 1,
                 vec![Finding {
-                    sites: vec![site(Action::Loop, location("src/steps.rs", "for", "for"))],
+                    sites: vec![site(Action::Compute, location("src/steps.rs", "for", "for"))],
                     parties: vec![party(0, 0, 0, 0)],
                     ..finding(Kind::RangeStep { step: 0 })
                 }],
@@ -310,11 +317,10 @@ fn reports() -> Vec<(&'static str, Report)> {
             "own",
             report(
                 "own",
-                4,
+                1,
                 8,
                 vec![Finding {
                     severity: Severity::Advice,
-                    count: 4,
                     sites: vec![site(Action::Barrier, location("src/own.rs", "barrier();", "barrier"))],
                     ..finding(Kind::RedundantBarrier)
                 }],

@@ -3,7 +3,7 @@
 use tilewise_check::render::{Style, help, line, text};
 use tilewise_check::{
     Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Party, RacePattern,
-    Report, Severity, Step, ThreadRange,
+    Report, Severity, Site, Step, ThreadRange,
 };
 
 use crate::make::{element, f32, finding, group, i32, location, out_of_bounds, party, report, site};
@@ -208,6 +208,10 @@ fn uninitialised_reads() {
 
 #[test]
 fn outside_in_three_dimensions() {
+    let outside_of = |dim: u8, index: i64, extents: [u64; 3]| {
+        let extent = extents[usize::from(dim)];
+        Kind::OutOfBounds { dim, index: index as u64, extent, extents: extents.to_vec() }
+    };
     let place = || vec![site(Action::Write, location("cases.rs", "volume[[z, y, x]]", "volume"))];
     let outside = Finding {
         count: 2,
@@ -215,17 +219,17 @@ fn outside_in_three_dimensions() {
         sites: place(),
         element: element("volume", MemorySpace::Global, &[1, 4, 2]),
         parties: vec![Party { block: [1, 2, 3], thread: [2, 4, 1], site: 0, interval: 0 }],
-        ..finding(out_of_bounds(1, 4, 4))
+        ..finding(outside_of(1, 4, [3, 4, 4]))
     };
     let below = Finding {
         count: 1,
         elements: 1,
         element: element("volume", MemorySpace::Global, &[0, 0, -3]),
-        ..Finding { kind: out_of_bounds(2, -3i64 as u64, 4), ..outside.clone() }
+        ..Finding { kind: outside_of(2, -3, [3, 4, 4]), ..outside.clone() }
     };
     let shared = Finding {
         element: element("volume", SHARED, &[0, 0, 4]),
-        ..Finding { kind: out_of_bounds(2, 4, 1), ..outside.clone() }
+        ..Finding { kind: outside_of(2, 4, [3, 4, 1]), ..outside.clone() }
     };
     let unchecked = Finding { kind: Kind::OutsideMemory { offset: 64, len: 1 }, ..outside.clone() };
     let report = Report {
@@ -304,28 +308,22 @@ fn loops_that_do_not_end() {
 #[test]
 fn arithmetic_and_assertions() {
     let compute = |line: &str, token: &str| vec![site(Action::Compute, location("cases.rs", line, token))];
-    let parties = vec![party(0, 1, 0, 0)];
     let division = Finding {
         count: 2,
         sites: compute("shared[i] = shared[i + 1]", "i + 1"),
-        parties: parties.clone(),
+        parties: vec![party(0, 1, 0, 0)],
         ..finding(Kind::DivisionByZero)
     };
     let step = Finding { kind: Kind::RangeStep { step: -1 }, ..division.clone() };
     let assertion =
         Finding { kind: Kind::Assertion { message: String::new() }, count: 3, ..division.clone() };
-    let overflow = Finding {
-        count: 1,
-        elements: 1,
-        sites: vec![
-            site(Action::Read, location("cases.rs", "shared[i] = shared[i + 1]", "shared[i + 1]")),
-            site(Action::Compute, location("cases.rs", "shared[i] = shared[i + 1]", "i + 1")),
-        ],
-        element: element("shared", SHARED, &[0]),
-        parties,
-        ..finding(Kind::IndexOverflow { index: 0 })
+    let below = Finding {
+        severity: Severity::Warning,
+        count: 2,
+        ..Finding { kind: Kind::IndexOverflow { index: -2i64 as u64 }, ..division.clone() }
     };
-    compare("arithmetic", &report("k", 1, 2, vec![division, step, assertion, overflow]));
+    let above = Finding { kind: Kind::IndexOverflow { index: 3 }, count: 1, ..below.clone() };
+    compare("arithmetic", &report("k", 1, 2, vec![division, step, assertion, below, above]));
 }
 
 #[test]
@@ -436,4 +434,38 @@ fn a_finding_in_one_line() {
          between them (thread (4, 0, 0) of block (0, 0, 0), thread (3, 0, 0) of block (0, 0, 0)), and 7 more"
     );
     assert_eq!(line(&finding(Kind::DivisionByZero)), "integer division by zero");
+}
+
+/// Positions may be wrong (an edited file, another version of it): whatever they are, there is a report.
+#[test]
+fn any_position_can_be_drawn() {
+    let actions = [
+        Action::Read,
+        Action::Write,
+        Action::AtomicRead,
+        Action::AtomicWrite,
+        Action::AtomicUpdate,
+        Action::Barrier,
+        Action::Loop,
+        Action::Compute,
+    ];
+    let mut state = 7u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for _ in 0..3000 {
+        let mut site = || {
+            let file = ["cases.rs", "other.rs", "empty.rs"][random(3) as usize].to_owned();
+            let location = Location { file, line: random(45) as u32, column: random(170) as u32 };
+            Site { location: Some(location), action: actions[random(8) as usize] }
+        };
+        let sites = vec![site(), site(), site()];
+        let mut found = write_then_read(None, None);
+        found.sites = sites;
+        found.parties.push(party(1, 2, 2, 0));
+        let style = Style { colour: random(2) == 0, width: random(160) as usize, ..crate::style("sources") };
+        let text = text(&report("k", 1, 8, vec![found]), &style);
+        assert!(!text.contains("Failed to read"), "{text}");
+    }
 }
