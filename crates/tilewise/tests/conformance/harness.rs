@@ -5,9 +5,8 @@
 //!
 //! # Cases that wait
 //!
-//! These need parts that are not built yet:
+//! These need parts that are not built yet (those of the checker are in `tests/check`):
 //!
-//! - the checker: races in shared and global memory, reads of memory that nobody wrote, the content of its reports;
 //! - warp shuffles, votes and block-wide collectives;
 //! - swizzled layouts, and memory seen as another element type;
 //! - shared memory whose size the launch chooses, a library matmul, a disk cache;
