@@ -2,7 +2,6 @@
 
 use tilewise_ir::{ParamId, Site};
 
-
 /// A kernel as PTX, and what a launch has to know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module {

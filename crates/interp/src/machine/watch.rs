@@ -4,11 +4,11 @@
 
 use tilewise_ir::Span;
 
+use super::Machine;
 use super::elements::{Atomics, Elements, Global, Local, Plain, Shared};
 use super::faults::Faults;
 use super::memory::{self, Addresses, Context};
 use super::threads::{Threads, bits};
-use super::Machine;
 use crate::code::{Access, AccessOp, Memory as Where};
 use crate::column::{CHUNK, Cell, Registers, Source};
 use crate::observe::{

@@ -215,7 +215,10 @@ fn barriers_of_warps_are_told_by_mask() {
     let barriers: Vec<String> =
         events(body, 1, 40).into_iter().filter(|line| line.contains("warp barrier")).collect();
     assert_eq!(barriers.len(), 2, "{barriers:?}");
-    assert!(barriers[0].ends_with(&list_of(0..32)) && barriers[1].ends_with(&list_of(32..40)), "{barriers:?}");
+    assert!(
+        barriers[0].ends_with(&list_of(0..32)) && barriers[1].ends_with(&list_of(32..40)),
+        "{barriers:?}"
+    );
 }
 
 fn list_of(threads: std::ops::Range<u32>) -> String {

@@ -6,9 +6,8 @@
 //!
 //! # Cases that wait
 //!
-//! These need parts that are not built yet:
+//! These need parts that are not built yet (those of the checker are in `tests/check`):
 //!
-//! - the checker: races in shared and global memory, reads of memory that nobody wrote, the content of its reports;
 //! - swizzled layouts, and memory seen as another element type;
 //! - shared memory whose size the launch chooses, a library matmul, a disk cache;
 //! - what only a GPU can refuse or get wrong: features of an adapter, driver limits.
