@@ -50,14 +50,9 @@
 //! # Ok::<(), tilewise::Error>(())
 //! ```
 //!
-//! The report as text begins like this (file names shortened), and goes on with how often the same was found:
-//!
-//! ```text
-//! kernel `dot_product`
-//! error: race on `shared[2]`: 4.0 instead of 40.0
-//!   block (0, 0, 0), thread (2, 0, 0) writes at dot.rs:14:13, after 1 barrier
-//!   block (0, 0, 0), thread (0, 0, 0) reads at dot.rs:14:26, after 1 barrier
-//! ```
+//! The report as text ([`report::render`](crate::report::render), and what the error reads as) underlines both lines, says
+//! what each thread did, and what to do about it; `docs/checker.md` of the repository shows such a report for every kind of
+//! finding.
 //!
 //! # What is found
 //!

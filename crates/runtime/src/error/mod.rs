@@ -52,8 +52,8 @@ pub enum Error {
     #[error(transparent)]
     Fault(Box<FaultReport>),
 
-    /// A checked launch found a mistake in its kernel.
-    #[error(transparent)]
+    /// A checked launch found a mistake in its kernel. It reads as the whole report, with the lines of the source.
+    #[error("a checked launch of kernel `{}` found mistakes\n{0}", .0.kernel)]
     Check(Box<tilewise_check::Report>),
 
     /// A checked launch on a device that cannot check.
