@@ -1,8 +1,8 @@
 //! `cargo puzzle`: runs the puzzles of the course and checks what they compute.
 //!
 //! [`puzzles`] has the puzzles, a folder each: the learner's file, its solution, hints. [`puzzle`] is what the command
-//! knows of a puzzle, [`cli`] reads the arguments, [`check`] compares a result with what it should be, [`mod@emit`] shows the code that
-//! kernels become.
+//! knows of a puzzle, [`cli`] reads the arguments, [`check`] compares a result with what it should be, [`mod@emit`] shows
+//! the code that kernels become.
 //!
 //! The exit code is 0 if the result is right; 1 if it is wrong, or the kernel went wrong; 2 if the command was given
 //! something that there is not: a flag, a puzzle, a device.

@@ -53,7 +53,7 @@ pub enum Error {
     Fault(Box<FaultReport>),
 
     /// A checked launch found a mistake in its kernel. It reads as the whole report, with the lines of the source.
-    #[error("a checked launch of kernel `{}` found mistakes\n{0}", .0.kernel)]
+    #[error("a checked launch of kernel `{}` found mistakes\n{}", .0.kernel, .0)]
     Check(Box<tilewise_check::Report>),
 
     /// A checked launch on a device that cannot check.
