@@ -51,15 +51,10 @@ find_vulkan() {
     if ! ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1'; then
         export LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     fi
-    local file library
-    for file in /usr/share/vulkan/icd.d/nvidia_icd*.json /etc/vulkan/icd.d/nvidia_icd*.json; do
-        if [ -e "$file" ]; then
-            return
-        fi
-    done
-    # Containers bring the driver's libraries without the file that leads the loader there. The library for X may miss
-    # those of X; that for EGL needs none.
-    for library in libGLX_nvidia.so.0 libEGL_nvidia.so.0; do
+    local library
+    # On machines without a display the library for X, which drivers tell the loader of, has no Vulkan to give; that for
+    # EGL has. Containers may bring the libraries without the file that leads the loader to one.
+    for library in libEGL_nvidia.so.0 libGLX_nvidia.so.0; do
         library=$(ldconfig -p 2>/dev/null | sed -n "s/.*x86-64.* => \(.*$library\)$/\1/p" | head -n 1)
         if [ -n "$library" ] && ! ldd "$library" | grep -q 'not found'; then
             printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' \
