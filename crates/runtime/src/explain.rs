@@ -1,10 +1,8 @@
 //! [`explain`]: which bounds checks of a launch are proved away, by what, and which have to stay.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use tilewise_check::render::Sources;
 use tilewise_ir::analysis::{
     self, AccessExplanation, ArgNumbers, BoundExplanation, Doubt, Explanation, LaunchNumbers, Proof,
 };
@@ -112,7 +110,7 @@ impl fmt::Display for LaunchExplanation {
         }
         let width = notes.iter().filter_map(|(place, _)| place.as_ref()).map(|(_, line)| digits(*line)).max();
         let width = width.unwrap_or(1);
-        let (mut sources, mut file) = (Sources::default(), None);
+        let (mut sources, mut file) = (Sources::new(None), None);
         for (place, notes) in &notes {
             match place {
                 Some((name, line)) => {
@@ -120,7 +118,10 @@ impl fmt::Display for LaunchExplanation {
                         writeln!(f, "  {name}")?;
                         file = Some(name);
                     }
-                    writeln!(f, "  {line:width$} | {}", sources.line(name, *line).unwrap_or_default())?;
+                    let text = sources.text(name);
+                    let number = line.saturating_sub(1) as usize;
+                    let text = text.as_deref().and_then(|text| text.lines().nth(number));
+                    writeln!(f, "  {line:width$} | {}", text.unwrap_or_default())?;
                 }
                 None => writeln!(f, "  {:width$} | (no position)", "")?,
             }
@@ -262,21 +263,4 @@ fn describe(bound: &BoundExplanation) -> String {
 
 fn digits(line: u32) -> usize {
     line.to_string().len()
-}
-
-/// Files of the kernel's source, as far as they are there.
-#[derive(Default)]
-struct Sources(FxHashMap<String, Option<String>>);
-
-impl Sources {
-    /// A line of a file, whose name is relative to this folder or one around it: the compiler names files from the root
-    /// of the workspace, and programs may be started below it.
-    fn line(&mut self, name: &str, line: u32) -> Option<&str> {
-        let read = || {
-            let here = std::env::current_dir().ok()?;
-            here.ancestors().find_map(|folder| fs::read_to_string(folder.join(Path::new(name))).ok())
-        };
-        let text = self.0.entry(name.to_owned()).or_insert_with(read).as_ref()?;
-        text.lines().nth((line as usize).checked_sub(1)?)
-    }
 }

@@ -40,7 +40,7 @@ pub use words::{headline, line};
 use crate::{Finding, Kind, Report, Severity};
 use paragraph::wrap;
 use snippet::Label;
-use source::Sources;
+pub use source::Sources;
 
 /// How a report is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,14 +10,22 @@ use std::sync::Arc;
 use std::{env, fs};
 
 /// Files, each read once.
-pub(super) struct Sources {
+///
+/// ```
+/// use tilewise_check::render::Sources;
+///
+/// let text = Sources::new(None).text("Cargo.toml").expect("a file of this package or workspace");
+/// assert!(text.contains("[") && Sources::new(None).text("no/such/file.rs").is_none());
+/// ```
+#[derive(Debug)]
+pub struct Sources {
     folders: Vec<PathBuf>,
     files: HashMap<String, Option<Arc<str>>>,
 }
 
 impl Sources {
     /// Files in `folder`; without one, in the current folder, the package and above.
-    pub(super) fn new(folder: Option<&Path>) -> Sources {
+    pub fn new(folder: Option<&Path>) -> Sources {
         let folders = match folder {
             Some(folder) => vec![folder.to_owned()],
             None => {
@@ -30,7 +38,7 @@ impl Sources {
     }
 
     /// The text of a file, if it can be read.
-    pub(super) fn text(&mut self, file: &str) -> Option<Arc<str>> {
+    pub fn text(&mut self, file: &str) -> Option<Arc<str>> {
         if let Some(text) = self.files.get(file) {
             return text.clone();
         }

@@ -1,4 +1,4 @@
-//! Macros that print something else than whole lines.
+//! Macros that print something else than whole lines, `dbg!` among them, are refused: this program must not compile.
 
 use tilewise::prelude::*;
 
