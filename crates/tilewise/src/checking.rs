@@ -82,7 +82,7 @@
 //!
 //! # What it costs
 //!
-//! A checked launch takes about three to six times as long as an optimised one on the CPU. Memory grows with what the
+//! A checked launch takes about two to five times as long as an optimised one on the CPU. Memory grows with what the
 //! kernel writes: about as much again as the written tensors, and more where several blocks touch the same elements.
 //! Kernels that order threads by more than barriers, or whose blocks wait for each other, run on one host thread and take
 //! longer.
