@@ -39,6 +39,9 @@ pub struct Capabilities {
     /// orders all memory by atomics. Mesa's software adapter does; a memory barrier has it switch to the next threads of
     /// the block, as a barrier has, and where threads come to different numbers of them it forgets some.
     pub barriers_by_atomics: bool,
+    /// A store to one component of a vector in memory leaves the others alone. SPIR-V says so, and HLSL stores to bytes;
+    /// WGSL and MSL may write all of the vector, and so undo what other threads store to it.
+    pub component_stores: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -63,6 +66,7 @@ impl Capabilities {
         native_functions: true,
         memory_barriers: false,
         barriers_by_atomics: false,
+        component_stores: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -98,6 +102,7 @@ impl Capabilities {
         int64: true,
         int64_atomics: true,
         memory_barriers: true,
+        component_stores: true,
         max_shared_bytes: 32 << 10,
         max_threads: 1024,
         max_block: [1024, 1024, 64],
@@ -116,6 +121,7 @@ impl Capabilities {
         native_functions: true,
         memory_barriers: true,
         barriers_by_atomics: false,
+        component_stores: true,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],

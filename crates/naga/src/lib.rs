@@ -49,6 +49,7 @@ pub mod capability;
 mod emit;
 mod error;
 pub mod module;
+mod order;
 mod plan;
 pub mod site;
 pub mod spirv;
