@@ -119,7 +119,8 @@ impl<'a> BarrierBlock<'a> {
         let order = (block, who.interval);
         if verdict.unwritten {
             let key = Key::Uninitialised { site };
-            let instance = Instance { key, count: 1, word: Some((word, own)), harmless: true, order };
+            let instance =
+                Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
         for &(class, earlier) in &verdict.races {
@@ -127,7 +128,8 @@ impl<'a> BarrierBlock<'a> {
             let key = Key::Race { first: earlier.site(), second: site, pattern, between_blocks: false };
             let harmless = right == wrong && matches!(right, Datum::Value(_));
             let first = Who { thread: earlier.thread(), ..who };
-            let instance = Instance { key, count: 1, word: Some((word, own)), harmless, order };
+            let instance =
+                Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order };
             self.record.add(instance, || Detail::Race { word, first, second: who, right, wrong });
         }
     }

@@ -1,0 +1,249 @@
+//! Adding up what warps ask of memory, place by place.
+
+use smallvec::SmallVec;
+
+use super::{Counts, Footprint, Place, Request, Traffic, WARP, instructions};
+use crate::{Action, MemorySpace};
+
+/// What a warp does at a place once: all lanes access as many bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// The byte address of each lane, `None` of one that is not active. Of shared memory the address in it.
+    pub lanes: &'a [Option<u64>],
+    /// Bytes for a lane.
+    pub size: u32,
+    /// The alignment in bytes that the access may rely on.
+    pub align: u32,
+}
+
+/// The counts of a launch, or of a part of it.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    places: Vec<(Place, Counts)>,
+    read: Footprint,
+    written: Footprint,
+}
+
+impl Tally {
+    /// A tally of a kernel with these places, in which nothing has been counted yet.
+    pub fn new(places: Vec<Place>) -> Tally {
+        Tally {
+            places: places.into_iter().map(|place| (place, Counts::default())).collect(),
+            read: Footprint::default(),
+            written: Footprint::default(),
+        }
+    }
+
+    /// Counts an access of a warp at the place with this number. One of a place that is not there is not counted.
+    pub fn access(&mut self, place: usize, access: Access<'_>) {
+        let Some((place, counts)) = self.places.get_mut(place) else { return };
+        counts.accesses += 1;
+        let pieces = instructions(access.size, access.align);
+        let size = access.size.div_ceil(pieces);
+        let mut lanes: SmallVec<[Option<u64>; WARP]> = SmallVec::from_slice(access.lanes);
+        for piece in 0..pieces {
+            if piece > 0 {
+                lanes.iter_mut().flatten().for_each(|address| *address = address.saturating_add(size.into()));
+            }
+            let request = Request { lanes: &lanes, size };
+            counts.requests += 1;
+            counts.lanes += request.active();
+            counts.bytes += request.bytes();
+            match place.space {
+                MemorySpace::Global => counts.sectors += request.sectors(),
+                MemorySpace::Shared => {
+                    let passes = request.passes();
+                    counts.passes += passes.total;
+                    counts.extra_passes += passes.extra;
+                }
+                MemorySpace::Local => {}
+            }
+        }
+        if place.space == MemorySpace::Global {
+            let (reads, writes) = match place.action {
+                Action::Read | Action::AtomicRead => (true, false),
+                Action::Write | Action::AtomicWrite => (false, true),
+                Action::AtomicUpdate => (true, true),
+                Action::Barrier | Action::Loop | Action::Compute => (false, false),
+            };
+            for (touched, footprint) in [(reads, &mut self.read), (writes, &mut self.written)] {
+                if touched {
+                    insert(footprint, access);
+                }
+            }
+        }
+    }
+
+    /// Adds what was counted in another part of the launch, of the same kernel.
+    pub fn merge(&mut self, other: &Tally) {
+        for ((_, counts), (_, more)) in self.places.iter_mut().zip(&other.places) {
+            counts.merge(more);
+        }
+        self.read.merge(&other.read);
+        self.written.merge(&other.written);
+    }
+
+    /// The places with their counts.
+    pub fn places(&self) -> impl Iterator<Item = &(Place, Counts)> {
+        self.places.iter()
+    }
+
+    /// Bytes of global memory.
+    pub fn traffic(&self) -> Traffic {
+        let global = self.places.iter().filter(|(place, _)| place.space == MemorySpace::Global);
+        let requested = global.map(|(place, counts)| match place.action {
+            Action::AtomicUpdate => 2 * counts.bytes,
+            _ => counts.bytes,
+        });
+        Traffic { requested: requested.sum(), read: self.read.bytes(), written: self.written.bytes() }
+    }
+}
+
+/// The bytes of an access, neighbouring lanes in one piece.
+fn insert(footprint: &mut Footprint, access: Access<'_>) {
+    let size = u64::from(access.size);
+    let mut run: Option<(u64, u64)> = None;
+    for &address in access.lanes.iter().flatten() {
+        run = match run {
+            Some((start, len)) if start.checked_add(len) == Some(address) => Some((start, len + size)),
+            // All lanes the same.
+            Some((start, len)) if address == start && len == size => run,
+            Some((start, len)) => {
+                footprint.insert(start, len);
+                Some((address, size))
+            }
+            None => Some((address, size)),
+        };
+    }
+    if let Some((start, len)) = run {
+        footprint.insert(start, len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(space: MemorySpace, action: Action) -> Place {
+        Place { location: None, memory: "m".to_owned(), space, action }
+    }
+
+    fn lanes(address: impl Fn(u64) -> u64) -> Vec<Option<u64>> {
+        (0..32).map(|lane| Some(address(lane))).collect()
+    }
+
+    /// Shared memory at `tid` and at `2 * tid`, 32 blocks of 256 threads: the conflicts of loads and of stores.
+    #[test]
+    fn bank_conflicts_of_strides_one_and_two() {
+        for (stride, conflicts) in [(1, 0), (2, 256)] {
+            let mut tally = Tally::new(vec![
+                place(MemorySpace::Shared, Action::Write),
+                place(MemorySpace::Shared, Action::Read),
+            ]);
+            for warp in (0..32).flat_map(|_block| 0..8) {
+                let lanes = lanes(|lane| 4 * stride * (32 * warp + lane));
+                tally.access(0, Access { lanes: &lanes, size: 4, align: 4 });
+                tally.access(1, Access { lanes: &lanes, size: 4, align: 4 });
+            }
+            for (_, counts) in tally.places() {
+                assert_eq!(counts.requests, 256);
+                assert_eq!(counts.extra_passes, conflicts);
+            }
+        }
+    }
+
+    /// 2^20 elements of 4 bytes, four for each thread in one access, with the alignment of one element and of four.
+    #[test]
+    fn instructions_of_vectors_by_their_alignment() {
+        for (align, instructions) in [(4, 32_768), (16, 8_192)] {
+            let mut tally = Tally::new(vec![
+                place(MemorySpace::Global, Action::Read),
+                place(MemorySpace::Global, Action::Write),
+            ]);
+            for warp in 0..(1u64 << 20) / 4 / 32 {
+                let lanes = lanes(|lane| 16 * (32 * warp + lane));
+                tally.access(0, Access { lanes: &lanes, size: 16, align });
+                tally.access(1, Access { lanes: &lanes, size: 16, align });
+            }
+            for (_, counts) in tally.places() {
+                assert_eq!((counts.accesses, counts.requests), (8_192, instructions));
+                assert_eq!(counts.bytes, 4 << 20);
+            }
+            assert_eq!(tally.traffic().unique(), 8 << 20);
+        }
+    }
+
+    /// Each thread adds its own element and every 512th after it, up to the end: `out = a + b`.
+    fn strided_add(n: u64) -> Tally {
+        let (a, b, out) = (0, 4 * n, 8 * n);
+        let mut tally = Tally::new(vec![
+            place(MemorySpace::Global, Action::Read),
+            place(MemorySpace::Global, Action::Read),
+            place(MemorySpace::Global, Action::Write),
+        ]);
+        for warp in 0..n / 32 {
+            for first in (32 * warp..n).step_by(512) {
+                for (number, base) in [a, b, out].into_iter().enumerate() {
+                    let lanes = lanes(|lane| base + 4 * (first + lane));
+                    tally.access(number, Access { lanes: &lanes, size: 4, align: 4 });
+                }
+            }
+        }
+        tally
+    }
+
+    #[test]
+    fn redundancy_of_a_loop_that_all_threads_share() {
+        // An element is added by each 512th thread up to it, from 1 to n / 512 of them: (n / 512 + 1) / 2 on average.
+        let expected = |n: u64| (n / 512 + 1) as f64 / 2.0;
+        for n in [512, 4096, 16_384, 65_536] {
+            let tally = strided_add(n);
+            assert_eq!(tally.traffic().redundancy(), expected(n));
+            for (_, counts) in tally.places() {
+                assert_eq!(counts.sectors_per_request(), 4.0);
+                assert_eq!(counts.efficiency(), 1.0);
+                assert_eq!(counts.lanes_per_request(), 32.0);
+            }
+        }
+        assert_eq!(expected(65_536), 64.5);
+        assert_eq!(expected(1 << 24), 16_384.5);
+    }
+
+    /// `y = 2.5 x + y` in place: 8 bytes read and 4 written.
+    #[test]
+    fn traffic_of_saxpy() {
+        let n = 1u64 << 15;
+        let mut tally = Tally::new(vec![
+            place(MemorySpace::Global, Action::Read),
+            place(MemorySpace::Global, Action::Read),
+            place(MemorySpace::Global, Action::Write),
+        ]);
+        for warp in 0..n / 32 {
+            for (number, base) in [0, 4 * n, 4 * n].into_iter().enumerate() {
+                let lanes = lanes(|lane| base + 4 * (32 * warp + lane));
+                tally.access(number, Access { lanes: &lanes, size: 4, align: 4 });
+            }
+        }
+        // Of 2^25 elements it is 384 MiB.
+        assert_eq!(tally.traffic().unique() << 10, 384 << 20);
+        assert_eq!(tally.traffic().redundancy(), 1.0);
+    }
+
+    #[test]
+    fn parts_of_a_launch_add_up_to_the_whole() {
+        let lanes = |base| lanes(move |lane| base + 4 * lane);
+        let places = || vec![place(MemorySpace::Global, Action::AtomicUpdate)];
+        let (mut whole, mut part, mut other) =
+            (Tally::new(places()), Tally::new(places()), Tally::new(places()));
+        for (base, half) in [(0, &mut part), (64, &mut other)] {
+            half.access(0, Access { lanes: &lanes(base), size: 4, align: 4 });
+            whole.access(0, Access { lanes: &lanes(base), size: 4, align: 4 });
+        }
+        part.merge(&other);
+        assert!(part.places().eq(whole.places()));
+        assert_eq!((part.traffic().requested, part.traffic().unique()), (512, 2 * 192));
+        assert_eq!(part.traffic(), whole.traffic());
+        // A place that is not there.
+        part.access(9, Access { lanes: &[], size: 4, align: 4 });
+    }
+}
