@@ -18,7 +18,7 @@ pub(crate) fn of(name: &str) -> Reference {
         "reverse" => |t| (0..10).for_each(|i| t[0][i] = t[1][i / 5 * 5 + 4 - i % 5]),
         "transpose" => |t| (0..18).for_each(|i| t[0][i] = t[1][i % 3 * 6 + i / 3]),
         "matmul" => matmul,
-        "histogram" => |t| (0..t[1].len()).for_each(|i| t[0][t[1][i] as usize % 4] += 1),
+        "histogram" => histogram,
         "stencil" => stencil,
         "extremes" => |t| (t[0][0], t[1][0]) = (largest(&t[2]), 0),
         "append" => append,
@@ -59,6 +59,13 @@ fn tile_sums(t: &mut [Vec<u64>]) {
 fn matmul(t: &mut [Vec<u64>]) {
     for i in 0..9 {
         t[0][i] = (0..3).map(|k| t[1][i / 3 * 3 + k] * t[2][3 * k + i % 3]).sum();
+    }
+}
+
+fn histogram(t: &mut [Vec<u64>]) {
+    for i in 0..t[1].len() {
+        let bin = t[1][i] as usize % 4;
+        t[0][bin] += 1;
     }
 }
 
