@@ -73,21 +73,22 @@ fn run(start: &Start) -> ExitCode {
         }
         false => ctx,
     };
-    let profiles: Arc<Mutex<Vec<Profile>>> = Arc::default();
+    let profiles: Arc<Mutex<Vec<(Profile, usize)>>> = Arc::default();
     let ctx = match start.profile {
         true => {
             let profiles = Arc::clone(&profiles);
             ctx.profiled_with(move |profile| {
-                profiles.lock().unwrap_or_else(PoisonError::into_inner).push(profile)
+                let mut profiles = profiles.lock().unwrap_or_else(PoisonError::into_inner);
+                match profiles.iter_mut().find(|(known, _)| *known == profile) {
+                    Some((_, count)) => *count += 1,
+                    None => profiles.push((profile, 1)),
+                }
             })
         }
         false => ctx,
     };
     let result = (start.program)(&ctx);
-    let style = Style::of(&stderr());
-    for profile in profiles.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        eprintln!("{}", render::profile(profile, &style));
-    }
+    show_profiles(&profiles.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
     let result = match shown(&reports, start.check == Some(true)) {
         0 => result,
@@ -110,6 +111,18 @@ fn shown(reports: &[Report], all: bool) -> usize {
         }
     }
     wrong
+}
+
+/// Shows what was counted, of equal launches once.
+fn show_profiles(profiles: &[(Profile, usize)]) {
+    let style = Style::of(&stderr());
+    for (profile, count) in profiles {
+        eprint!("{}", render::profile(profile, &style));
+        match count {
+            1 => eprintln!(),
+            n => eprintln!("{n} launches are like this one\n"),
+        }
+    }
 }
 
 /// What the checker found counts, whatever the result is: on another device, or at another time, it may be wrong.

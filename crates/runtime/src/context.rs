@@ -309,7 +309,7 @@ impl DeviceContext {
     /// let param = builder.tensor_mut::<TileTensor<f32, 1>, _>("x", &mut x);
     /// let launch = builder.describe(move || {
     ///     let x: TileTensor<f32, 1> = TensorType::from_param(&param);
-    ///     x.write_index(1f32, thread_idx().x * 2);
+    ///     x.write_index(thread_idx().x * 2, 1f32);
     /// });
     /// ctx.enqueue_function(launch, grid_dim(1), block_dim(32))?;
     /// let profile = &ctx.take_profiles()[0];

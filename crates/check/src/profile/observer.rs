@@ -26,6 +26,8 @@ pub(crate) struct Profiler<'a> {
     /// By the number of an access in the program.
     sites: Vec<SiteUse>,
     places: Vec<Place>,
+    /// What each basic block computes for a thread, by position.
+    basic_blocks: Vec<Vec<(Span, u64)>>,
     total: Mutex<Counted>,
 }
 
@@ -84,14 +86,14 @@ impl<'a> Profiler<'a> {
                 action: action(site.access.kind),
             });
         }
-        let basic_blocks = marks::basic_blocks(plan.kernel).len();
-        let total = Mutex::new(Counted::new(places.clone(), basic_blocks));
-        Profiler { plan, sites, places, total }
+        let basic_blocks = marks::basic_blocks(plan.kernel);
+        let total = Mutex::new(Counted::new(places.clone(), basic_blocks.len()));
+        Profiler { plan, sites, places, basic_blocks, total }
     }
 
     /// What was counted, once the launch has ended.
     pub(crate) fn into_profile(self) -> Profile {
-        let Profiler { plan, total, .. } = self;
+        let Profiler { plan, basic_blocks, total, .. } = self;
         let Counted { tally, comers } = total.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Lines::default();
         tally.places().filter(|(_, counts)| counts.accesses > 0).for_each(|(place, counts)| {
@@ -104,7 +106,7 @@ impl<'a> Profiler<'a> {
         });
         let mut operations = 0;
         let mut by_span: FxHashMap<Span, u64> = FxHashMap::default();
-        for (computed, comers) in marks::basic_blocks(plan.kernel).into_iter().zip(comers) {
+        for (computed, comers) in basic_blocks.into_iter().zip(comers) {
             for (span, each) in computed {
                 operations += each * comers;
                 *by_span.entry(span).or_default() += each * comers;
@@ -178,10 +180,9 @@ fn shared_bases(plan: &Plan<'_>) -> Vec<u64> {
 
 impl Observer for Profiler<'_> {
     fn watch(&self) -> Box<dyn BlockObserver + '_> {
-        let basic_blocks = self.total.lock().unwrap_or_else(PoisonError::into_inner).comers.len();
         Box::new(Worker {
             profiler: self,
-            counted: Counted::new(self.places.clone(), basic_blocks),
+            counted: Counted::new(self.places.clone(), self.basic_blocks.len()),
             warps: Warps::default(),
         })
     }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Counts, Footprint, Place, Request, Traffic, WARP, instructions};
+use super::{Counts, Footprint, Place, Request, SECTOR, Traffic, WARP, instructions};
 use crate::{Action, MemorySpace};
 
 /// What a warp does at a place once: all lanes access as many bytes.
@@ -20,6 +20,8 @@ pub struct Access<'a> {
 #[derive(Clone, Debug)]
 pub struct Tally {
     places: Vec<(Place, Counts)>,
+    /// What was counted last at each place: mostly the next access looks the same.
+    last: Vec<Option<(Shape, Counts)>>,
     read: Footprint,
     written: Footprint,
 }
@@ -28,6 +30,7 @@ impl Tally {
     /// A tally of a kernel with these places, in which nothing has been counted yet.
     pub fn new(places: Vec<Place>) -> Tally {
         Tally {
+            last: vec![None; places.len()],
             places: places.into_iter().map(|place| (place, Counts::default())).collect(),
             read: Footprint::default(),
             written: Footprint::default(),
@@ -36,27 +39,17 @@ impl Tally {
 
     /// Counts an access of a warp at the place with this number. One of a place that is not there is not counted.
     pub fn access(&mut self, place: usize, access: Access<'_>) {
-        let Some((place, counts)) = self.places.get_mut(place) else { return };
-        counts.accesses += 1;
-        let pieces = instructions(access.size, access.align);
-        let size = access.size.div_ceil(pieces);
-        let mut lanes: SmallVec<[Option<u64>; WARP]> = SmallVec::from_slice(access.lanes);
-        for piece in 0..pieces {
-            if piece > 0 {
-                lanes.iter_mut().flatten().for_each(|address| *address = address.saturating_add(size.into()));
-            }
-            let request = Request { lanes: &lanes, size };
-            counts.requests += 1;
-            counts.lanes += request.active();
-            counts.bytes += request.bytes();
-            match place.space {
-                MemorySpace::Global => counts.sectors += request.sectors(),
-                MemorySpace::Shared => {
-                    let passes = request.passes();
-                    counts.passes += passes.total;
-                    counts.extra_passes += passes.extra;
-                }
-                MemorySpace::Local => {}
+        let (Some((place, counts)), Some(last)) = (self.places.get_mut(place), self.last.get_mut(place))
+        else {
+            return;
+        };
+        let shape = Shape::of(access);
+        match last {
+            Some((known, one)) if *known == shape => counts.merge(one),
+            _ => {
+                let one = counts_of(place.space, access);
+                counts.merge(&one);
+                *last = Some((shape, one));
             }
         }
         if place.space == MemorySpace::Global {
@@ -97,6 +90,62 @@ impl Tally {
         });
         Traffic { requested: requested.sum(), read: self.read.bytes(), written: self.written.bytes() }
     }
+}
+
+/// What the counts of an access follow from: sectors and banks are the same wherever in memory it is, if it lies in the same
+/// way in a sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    size: u32,
+    align: u32,
+    /// Which lanes are active, a bit each.
+    active: u32,
+    /// Where the first active lane is in its sector.
+    start: u64,
+    /// How far each active lane is from the first.
+    distances: [u64; WARP],
+}
+
+impl Shape {
+    fn of(access: Access<'_>) -> Shape {
+        let Access { lanes, size, align } = access;
+        let first = lanes.iter().flatten().next().copied().unwrap_or(0);
+        let (mut active, mut distances) = (0, [0; WARP]);
+        for (lane, (address, distance)) in lanes.iter().zip(&mut distances).enumerate() {
+            if let Some(address) = address {
+                active |= 1 << lane;
+                *distance = address.wrapping_sub(first);
+            }
+        }
+        Shape { size, align, active, start: first % SECTOR, distances }
+    }
+}
+
+/// What one access counts.
+fn counts_of(space: MemorySpace, access: Access<'_>) -> Counts {
+    let mut counts = Counts { accesses: 1, ..Counts::default() };
+    let pieces = instructions(access.size, access.align);
+    let size = access.size.div_ceil(pieces);
+    let mut lanes: SmallVec<[Option<u64>; WARP]> = SmallVec::from_slice(access.lanes);
+    for piece in 0..pieces {
+        if piece > 0 {
+            lanes.iter_mut().flatten().for_each(|address| *address = address.saturating_add(size.into()));
+        }
+        let request = Request { lanes: &lanes, size };
+        counts.requests += 1;
+        counts.lanes += request.active();
+        counts.bytes += request.bytes();
+        match space {
+            MemorySpace::Global => counts.sectors += request.sectors(),
+            MemorySpace::Shared => {
+                let passes = request.passes();
+                counts.passes += passes.total;
+                counts.extra_passes += passes.extra;
+            }
+            MemorySpace::Local => {}
+        }
+    }
+    counts
 }
 
 /// The bytes of an access, neighbouring lanes in one piece.
@@ -227,6 +276,30 @@ mod tests {
         // Of 2^25 elements it is 384 MiB.
         assert_eq!(tally.traffic().unique() << 10, 384 << 20);
         assert_eq!(tally.traffic().redundancy(), 1.0);
+    }
+
+    /// What is remembered of the last access is what would be counted anew.
+    #[test]
+    fn equal_shapes_count_the_same() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for space in [MemorySpace::Global, MemorySpace::Shared] {
+            let mut tally = Tally::new(vec![place(space, Action::Read)]);
+            let mut expected = Counts::default();
+            for _ in 0..2000 {
+                let (base, stride, missing) = (4 * random(20), 4 * random(3), random(4));
+                let lanes: Vec<_> = (0..32)
+                    .map(|lane| (lane != missing || missing == 0).then_some(base + stride * lane))
+                    .collect();
+                let access = Access { lanes: &lanes, size: 8, align: 4 };
+                tally.access(0, access);
+                expected.merge(&counts_of(space, access));
+            }
+            assert_eq!(tally.places().next().map(|(_, counts)| *counts), Some(expected));
+        }
     }
 
     #[test]

@@ -229,11 +229,11 @@ mod tests {
     fn fusing_changes_no_count_and_no_pass_drops_a_mark() {
         let mut kernel = kernel(BRANCH);
         pass::prepare_profiled(&mut kernel);
-        assert_eq!(kernel.to_string().matches("muladd").count(), 0, "the product is used twice");
+        assert_eq!(kernel.to_string().matches("mul_add").count(), 0, "the product is used twice");
         assert_eq!(counts(&kernel), [[1], [1], [1]]);
         let mut fused = self::kernel("%y = mul %x, %x\n%z = sub %y, %x\nstore %out[%t], %z");
         pass::prepare_profiled(&mut fused);
-        assert_eq!(fused.to_string().matches("muladd").count(), 1);
+        assert_eq!(fused.to_string().matches("mul_add").count(), 1);
         assert_eq!(counts(&fused), [[2]]);
     }
 }

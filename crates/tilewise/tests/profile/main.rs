@@ -7,7 +7,6 @@ mod harness;
 mod access_width;
 mod bank_conflicts;
 mod coalescing;
-mod guide;
 mod occupancy;
 mod operations;
 mod redundancy;
