@@ -92,7 +92,8 @@ pub enum Kind {
         pattern: RacePattern,
         /// Whether the threads are of different blocks.
         between_blocks: bool,
-        /// Whether both orders leave the same values, in every instance that was found.
+        /// Whether both orders leave the same values, in every instance that was found. NaN tells nothing, so it never counts
+        /// as the same.
         harmless: bool,
         /// What was read, or is left by two writes, in the order of the source: the value that is right.
         right: Datum,

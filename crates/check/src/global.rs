@@ -15,7 +15,7 @@ use tilewise_ir::Scope;
 
 use crate::cells::{Cells, Mark};
 use crate::plan::{Class, Plan, scope};
-use crate::record::{Detail, Instance, Key, PatternKey, Record, Who, datum};
+use crate::record::{Detail, Instance, Key, PatternKey, Record, Who, datum, is_harmless};
 
 /// Words of a group.
 pub(crate) const GROUP: usize = 64;
@@ -550,22 +550,24 @@ fn race(
 ) {
     let (pattern, right, wrong) = values(plan, one, two);
     let ((_, first), (_, second)) = (one, two);
+    let (right, wrong) = (datum(plan, first.site, right), datum(plan, first.site, wrong));
+    let equal = is_harmless(right, wrong);
     let writes_equal = [a, b].into_iter().filter(|sum| sum.class.is_write()).all(|sum| sum.other.is_none());
     record.add(
         Instance {
             key: Key::Race { first: first.site, second: second.site, pattern, between_blocks: true },
             count,
             word: Some((word, false)),
-            harmless: right == wrong && writes_equal,
-            equal: right == wrong,
+            harmless: equal && writes_equal,
+            equal,
             order: (first.block, first.interval),
         },
         || Detail::Race {
             word,
             first: Who { block: first.block, thread: first.thread, interval: first.interval },
             second: Who { block: second.block, thread: second.thread, interval: second.interval },
-            right: datum(plan, first.site, right),
-            wrong: datum(plan, first.site, wrong),
+            right,
+            wrong,
         },
     );
 }

@@ -348,6 +348,15 @@ pub(crate) fn values_of_race(
     }
 }
 
+/// Whether a race leaves the same value in both orders, as far as can be told. Where both are NaN it cannot: that is what comes
+/// of memory that nobody wrote, whatever is done with it.
+pub(crate) fn is_harmless(right: Datum, wrong: Datum) -> bool {
+    match right {
+        Datum::Value(Number(value)) => right == wrong && !value.as_float().is_some_and(f64::is_nan),
+        Datum::Unwritten | Datum::Unknown => false,
+    }
+}
+
 /// Records claims of alignment that do not hold; `who` is any thread of the block.
 pub(crate) fn misaligned(site: &PlannedSite, event: &AccessEvent<'_>, who: Who, record: &mut Record) {
     let (size, align) = (site.access.scalar.size() as u64, site.access.align as u64);

@@ -11,11 +11,10 @@ use tilewise_ir::{Ordering, Scope, Span};
 use crate::barriers::{Barriers, Intervals};
 use crate::cells::{Cells, Mark, Verdict};
 use crate::faults;
-use crate::finding::Datum;
 use crate::global::{BlockGlobal, LaunchGlobal};
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite};
-use crate::record::{Detail, Fact, Instance, Key, Record, Who, misaligned, values_of_race};
+use crate::record::{Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race};
 
 /// What the blocks of a launch share.
 #[derive(Debug)]
@@ -126,7 +125,7 @@ impl<'a> BarrierBlock<'a> {
         for &(class, earlier) in &verdict.races {
             let (pattern, right, wrong) = values_of_race(plan, site, class, old, written, before(earlier));
             let key = Key::Race { first: earlier.site(), second: site, pattern, between_blocks: false };
-            let harmless = right == wrong && matches!(right, Datum::Value(_));
+            let harmless = is_harmless(right, wrong);
             let first = Who { thread: earlier.thread(), ..who };
             let instance =
                 Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order };

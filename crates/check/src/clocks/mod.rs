@@ -32,7 +32,7 @@ use crate::faults;
 use crate::global::bits;
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite, scope};
-use crate::record::{Detail, Fact, Instance, Key, Record, Who, misaligned, values_of_race};
+use crate::record::{Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race};
 
 /// Watches a launch.
 pub(crate) struct ClockObserver<'a> {
@@ -163,7 +163,7 @@ impl ClockBlock<'_> {
             let key = Key::Race { first: earlier.site, second: one.site.canon, pattern, between_blocks };
             let first = Who { block: earlier.block, thread: earlier.thread, interval: earlier.interval };
             let order = order.min((first.block, first.interval));
-            let harmless = right == wrong && matches!(right, crate::finding::Datum::Value(_));
+            let harmless = is_harmless(right, wrong);
             self.record.add(
                 Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order },
                 || Detail::Race { word, first, second: who, right, wrong },

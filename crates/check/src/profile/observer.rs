@@ -5,12 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tilewise_interp::{
-    AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, ThreadFault, Threads, Words,
+    AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, Spot, ThreadFault, Threads, Words,
 };
 use tilewise_ir::pass::marks;
 use tilewise_ir::{Ordering, Scope, Space, Span};
 
-use super::{Access, Accesses, BlockNeeds, Line, Place, Profile, Tally, WARP, registers};
+use super::tally::Warp;
+use super::{Accesses, BlockNeeds, Line, Place, Profile, Tally, WARP, registers};
 use crate::plan::{self, Plan, action};
 use crate::{Location, MemorySpace};
 
@@ -222,8 +223,8 @@ impl BlockObserver for Worker<'_> {
                 }
             }
             SiteUse::Memory { place, base, word, size, align } => {
-                let address = |index: usize| base + index as u64 * u64::from(word);
-                warps.each(event, address, |lanes| tally.access(place, Access { lanes, size, align }));
+                let address = |index: usize| base.wrapping_add((index as u64).wrapping_mul(u64::from(word)));
+                warps.each(event, address, |warp| tally.count(place, warp, size, align));
             }
         }
     }
@@ -241,18 +242,13 @@ impl BlockObserver for Worker<'_> {
     fn finish(&mut self) {}
 }
 
-/// The lanes of the warps of a block, while they are collected.
+/// The warps of a block, while the addresses of their lanes are collected.
 #[derive(Default)]
-struct Warps(Vec<[Option<u64>; WARP]>);
+struct Warps(Vec<Warp>);
 
 impl Warps {
-    /// Calls `f` with the addresses of the lanes of each warp that takes part, warp after warp.
-    fn each(
-        &mut self,
-        event: &AccessEvent<'_>,
-        address: impl Fn(usize) -> u64,
-        mut f: impl FnMut(&[Option<u64>]),
-    ) {
+    /// Calls `f` with each warp that takes part, one after the other.
+    fn each(&mut self, event: &AccessEvent<'_>, address: impl Fn(usize) -> u64, mut f: impl FnMut(&Warp)) {
         match (&event.effect, &event.words) {
             (Effect::Atomic(outcomes), _) => {
                 let lanes = outcomes.iter().map(|outcome| (outcome.thread, address(outcome.word)));
@@ -262,49 +258,44 @@ impl Warps {
                 // The first of a thread's words that is inside, whichever of its components that is.
                 let mut last = None;
                 let firsts = spots.iter().filter(move |spot| last.replace(spot.thread) != Some(spot.thread));
-                let first =
-                    |spot: &tilewise_interp::Spot| spot.word - usize::from(spot.component).min(spot.word);
+                let first = |spot: &Spot| spot.word - usize::from(spot.component).min(spot.word);
                 self.collected(firsts.map(|spot| (spot.thread, address(first(spot)))), f);
             }
             (_, Words::Same(word)) => {
-                let address = address(*word);
-                for chunk in event.threads.chunks() {
-                    halves(chunk, |_, active| f(&active.map(|active| active.then_some(address))));
+                let mut warp = Warp { active: 0, addresses: [address(*word); WARP] };
+                for (active, _) in event.threads.chunks().flat_map(warps_of) {
+                    warp.active = active;
+                    f(&warp);
                 }
             }
             (_, Words::Chunks(chunks)) => {
                 for chunk in chunks.iter() {
-                    halves(chunk.active, |first, active| {
-                        let mut lanes = [None; WARP];
-                        for (lane, to) in lanes.iter_mut().enumerate().filter(|(lane, _)| active[*lane]) {
-                            *to = Some(address(chunk.word(first + lane)));
-                        }
-                        f(&lanes);
-                    });
+                    for (active, first) in warps_of(chunk.active) {
+                        let addresses = std::array::from_fn(|lane| address(chunk.word(first + lane)));
+                        f(&Warp { active, addresses });
+                    }
                 }
             }
         }
     }
 
-    fn collected(&mut self, lanes: impl Iterator<Item = (u32, u64)>, mut f: impl FnMut(&[Option<u64>])) {
+    fn collected(&mut self, lanes: impl Iterator<Item = (u32, u64)>, f: impl FnMut(&Warp)) {
         self.0.clear();
         for (thread, address) in lanes {
-            let (warp, lane) = (thread as usize / WARP, thread as usize % WARP);
-            if self.0.len() <= warp {
-                self.0.resize(warp + 1, [None; WARP]);
+            let (number, lane) = (thread as usize / WARP, thread as usize % WARP);
+            if self.0.len() <= number {
+                self.0.resize(number + 1, Warp::default());
             }
-            self.0[warp][lane] = Some(address);
+            let warp = &mut self.0[number];
+            warp.active |= 1 << lane;
+            warp.addresses[lane] = address;
         }
-        self.0.iter().filter(|lanes| lanes.iter().any(Option::is_some)).for_each(|lanes| f(lanes));
+        self.0.iter().filter(|warp| warp.active != 0).for_each(f);
     }
 }
 
-/// The warps of a chunk of threads in which one is active: its first lane in the chunk, and which of its lanes are.
-fn halves(active: u64, mut f: impl FnMut(usize, [bool; WARP])) {
-    for first in (0..Chunks::LANES).step_by(WARP) {
-        let lanes: [bool; WARP] = std::array::from_fn(|lane| active >> (first + lane) & 1 != 0);
-        if lanes.contains(&true) {
-            f(first, lanes);
-        }
-    }
+/// The warps of a chunk of threads in which one is active: which lanes are, and the number of the first in the chunk.
+fn warps_of(active: u64) -> impl Iterator<Item = (u32, usize)> {
+    let warps = (0..Chunks::LANES).step_by(WARP).map(move |first| ((active >> first) as u32, first));
+    warps.filter(|(active, _)| *active != 0)
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Counts, Footprint, Place, Request, SECTOR, Traffic, WARP, instructions};
+use super::{Counts, Footprint, Place, Request, SECTOR, Traffic, WARP, WORD, instructions};
 use crate::{Action, MemorySpace};
 
 /// What a warp does at a place once: all lanes access as many bytes.
@@ -39,15 +39,32 @@ impl Tally {
 
     /// Counts an access of a warp at the place with this number. One of a place that is not there is not counted.
     pub fn access(&mut self, place: usize, access: Access<'_>) {
+        let Access { lanes, size, align } = access;
+        let mut warp = Warp::default();
+        for (lane, (address, to)) in lanes.iter().zip(&mut warp.addresses).enumerate() {
+            if let Some(address) = address {
+                warp.active |= 1 << lane;
+                *to = *address;
+            }
+        }
+        self.count(place, &warp, size, align);
+    }
+
+    /// Counts an access of a warp.
+    pub(super) fn count(&mut self, place: usize, warp: &Warp, size: u32, align: u32) {
         let (Some((place, counts)), Some(last)) = (self.places.get_mut(place), self.last.get_mut(place))
         else {
             return;
         };
-        let shape = Shape::of(access);
+        let unit = match place.space {
+            MemorySpace::Global => SECTOR,
+            MemorySpace::Shared | MemorySpace::Local => WORD,
+        };
+        let shape = Shape::of(warp, size, align, unit);
         match last {
             Some((known, one)) if *known == shape => counts.merge(one),
             _ => {
-                let one = counts_of(place.space, access);
+                let one = counts_of(place.space, warp, size, align);
                 counts.merge(&one);
                 *last = Some((shape, one));
             }
@@ -61,7 +78,7 @@ impl Tally {
             };
             for (touched, footprint) in [(reads, &mut self.read), (writes, &mut self.written)] {
                 if touched {
-                    insert(footprint, access);
+                    insert(footprint, warp, size);
                 }
             }
         }
@@ -92,45 +109,62 @@ impl Tally {
     }
 }
 
-/// What the counts of an access follow from: sectors and banks are the same wherever in memory it is, if it lies in the same
-/// way in a sector.
+/// The addresses that the lanes of a warp access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Warp {
+    /// Which lanes are active, a bit each.
+    pub(super) active: u32,
+    /// The byte address of each active lane; of others whatever it is.
+    pub(super) addresses: [u64; WARP],
+}
+
+impl Warp {
+    /// The addresses of the active lanes.
+    fn lanes(&self) -> impl Iterator<Item = u64> + '_ {
+        let each = self.addresses.iter().enumerate();
+        each.filter(|(lane, _)| self.active >> lane & 1 != 0).map(|(_, &address)| address)
+    }
+}
+
+/// What the counts of an access follow from. Sectors are the same wherever in memory it is, if it lies in the same way in a
+/// sector; passes, if it lies in the same way in a word, since all banks are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     size: u32,
     align: u32,
-    /// Which lanes are active, a bit each.
     active: u32,
-    /// Where the first active lane is in its sector.
+    /// Where the first active lane is in its sector or word.
     start: u64,
     /// How far each active lane is from the first.
     distances: [u64; WARP],
 }
 
 impl Shape {
-    fn of(access: Access<'_>) -> Shape {
-        let Access { lanes, size, align } = access;
-        let first = lanes.iter().flatten().next().copied().unwrap_or(0);
-        let (mut active, mut distances) = (0, [0; WARP]);
-        for (lane, (address, distance)) in lanes.iter().zip(&mut distances).enumerate() {
-            if let Some(address) = address {
-                active |= 1 << lane;
-                *distance = address.wrapping_sub(first);
-            }
+    fn of(warp: &Warp, size: u32, align: u32, unit: u64) -> Shape {
+        let Warp { active, addresses } = warp;
+        let first = addresses.get(active.trailing_zeros() as usize).copied().unwrap_or(0);
+        let mut distances = [0; WARP];
+        for (lane, (to, address)) in distances.iter_mut().zip(addresses).enumerate() {
+            let is_active = u64::from(active >> lane & 1);
+            *to = address.wrapping_sub(first) & is_active.wrapping_neg();
         }
-        Shape { size, align, active, start: first % SECTOR, distances }
+        Shape { size, align, active: *active, start: first % unit, distances }
     }
 }
 
 /// What one access counts.
-fn counts_of(space: MemorySpace, access: Access<'_>) -> Counts {
+fn counts_of(space: MemorySpace, warp: &Warp, size: u32, align: u32) -> Counts {
     let mut counts = Counts { accesses: 1, ..Counts::default() };
-    let pieces = instructions(access.size, access.align);
-    let size = access.size.div_ceil(pieces);
-    let mut lanes: SmallVec<[Option<u64>; WARP]> = SmallVec::from_slice(access.lanes);
+    let pieces = instructions(size, align);
+    let size = size.div_ceil(pieces);
+    let mut lanes: SmallVec<[Option<u64>; WARP]> = SmallVec::new();
     for piece in 0..pieces {
-        if piece > 0 {
-            lanes.iter_mut().flatten().for_each(|address| *address = address.saturating_add(size.into()));
-        }
+        let at = u64::from(piece * size);
+        lanes.clear();
+        lanes.extend(
+            (0..WARP)
+                .map(|lane| (warp.active >> lane & 1 != 0).then(|| warp.addresses[lane].saturating_add(at))),
+        );
         let request = Request { lanes: &lanes, size };
         counts.requests += 1;
         counts.lanes += request.active();
@@ -149,10 +183,10 @@ fn counts_of(space: MemorySpace, access: Access<'_>) -> Counts {
 }
 
 /// The bytes of an access, neighbouring lanes in one piece.
-fn insert(footprint: &mut Footprint, access: Access<'_>) {
-    let size = u64::from(access.size);
+fn insert(footprint: &mut Footprint, warp: &Warp, size: u32) {
+    let size = u64::from(size);
     let mut run: Option<(u64, u64)> = None;
-    for &address in access.lanes.iter().flatten() {
+    for address in warp.lanes() {
         run = match run {
             Some((start, len)) if start.checked_add(len) == Some(address) => Some((start, len + size)),
             // All lanes the same.
@@ -296,7 +330,9 @@ mod tests {
                     .collect();
                 let access = Access { lanes: &lanes, size: 8, align: 4 };
                 tally.access(0, access);
-                expected.merge(&counts_of(space, access));
+                let mut anew = Tally::new(vec![place(space, Action::Read)]);
+                anew.access(0, access);
+                anew.places().for_each(|(_, counts)| expected.merge(counts));
             }
             assert_eq!(tally.places().next().map(|(_, counts)| *counts), Some(expected));
         }
