@@ -30,6 +30,8 @@ pub(crate) enum Passes {
     Prepared,
     /// Those that hide nothing from the checker.
     Checked,
+    /// Those that leave what was staged to be counted, and hide nothing from the checker.
+    Profiled,
 }
 
 /// The compiled kernels of a context.
@@ -177,6 +179,7 @@ pub(crate) fn prepared(
         }
         Passes::Prepared => pass::prepare(&mut kernel),
         Passes::Checked => pass::prepare_checked(&mut kernel),
+        Passes::Profiled => pass::prepare_profiled(&mut kernel),
     }
     if lower(&mut kernel) && passes == Passes::Optimized {
         pass::optimize(&mut kernel);

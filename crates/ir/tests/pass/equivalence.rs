@@ -114,11 +114,21 @@ fn shared_operations(kernel: &Kernel) -> usize {
 
 #[test]
 fn kernels_that_are_prepared_to_be_checked() {
+    same_to_an_observer(pass::prepare_checked);
+}
+
+#[test]
+fn kernels_that_are_prepared_to_be_profiled() {
+    same_to_an_observer(pass::prepare_profiled);
+}
+
+/// Results, lines and faults stay, and so do accesses of memory that threads share.
+fn same_to_an_observer(prepare: fn(&mut Kernel)) {
     for seed in seeds() {
         let (mut kernel, launches) = generate::kernel(seed, Mix::ALL);
         kernel.contract = false;
         let mut after = kernel.clone();
-        pass::prepare_checked(&mut after);
+        prepare(&mut after);
         let both = || format!("{seed}\n{}\nbecame\n{}", kernel.with_spans(), after.with_spans());
         assert_eq!(shared_operations(&kernel), shared_operations(&after), "{}", both());
         for launch in &launches {

@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
+use tilewise_check::{Wanted, Watched};
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Outcome, Program};
 use tilewise_ir::analysis::{AccessFacts, Facts};
 use tilewise_ir::{Kernel, Scalar, pass};
@@ -63,7 +64,7 @@ impl Device for Cpu {
         &self.info
     }
 
-    fn can_check(&self) -> bool {
+    fn can_watch(&self) -> bool {
         true
     }
 
@@ -251,21 +252,25 @@ impl Executable for CpuExecutable {
                 },
             })
             .collect();
+        let wanted = launch.watching.map_or(Wanted::default(), |watching| watching.watch.wanted());
         let mut lines = launch.output.lines();
         let options = Options {
             threads: Some(launch.threads.unwrap_or(self.cores)),
-            max_rounds: launch.max_rounds.filter(|_| launch.reports.is_some()),
+            max_rounds: launch.max_rounds.filter(|_| wanted.report),
             output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
             ..Options::default()
         };
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
-        let run = match launch.reports {
+        let run = match launch.watching {
             None => program.run(config, &args, options),
-            // What went wrong is in the report.
-            Some(reports) => tilewise_check::run(&program, config, &args, options).map(|(_, report)| {
-                reports.add(report);
-                Outcome::default()
-            }),
+            Some(watching) => {
+                tilewise_check::watch(&program, config, &args, options, wanted).map(|watched| {
+                    let Watched { outcome, report, profile } = watched;
+                    watching.add(report, profile);
+                    // What went wrong is in the report.
+                    if wanted.report { Outcome::default() } else { outcome }
+                })
+            }
         };
         let outcome = match run {
             Ok(outcome) => outcome,

@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::fault::FaultReport;
 use crate::launch::TensorValue;
 use crate::output::Output;
-use crate::reports::ReportTo;
+use crate::watch::Watching;
 
 /// What is known of a device before it is used.
 ///
@@ -73,8 +73,8 @@ pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
 
-    /// Whether launches can be checked.
-    fn can_check(&self) -> bool {
+    /// Whether launches can be checked and profiled.
+    fn can_watch(&self) -> bool {
         false
     }
 
@@ -192,8 +192,8 @@ pub(crate) struct DeviceLaunch<'a> {
     pub(crate) threads: Option<NonZeroUsize>,
     /// Rounds of loops after which a checked launch gives a block up.
     pub(crate) max_rounds: Option<u64>,
-    /// Where the report goes if the launch is to be checked.
-    pub(crate) reports: Option<ReportTo<'a>>,
+    /// What is wanted of the launch, if anything is.
+    pub(crate) watching: Option<Watching<'a>>,
 }
 
 /// An argument as a device gets it.

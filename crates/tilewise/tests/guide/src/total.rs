@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn total(output: &mut TileTensor<f32, 1>, sums: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>) {
+pub(crate) fn total(output: &mut TileTensor<f32, 1>, sums: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>) {
     let block = block_idx().x;
     sums[block] = 2.0 * a[block];
     barrier();

@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn fill(output: &mut TileTensor<f32, 1>, x: f32) {
+pub(crate) fn fill(output: &mut TileTensor<f32, 1>, x: f32) {
     let i = block_dim().x * block_idx().x + thread_idx().x;
     output[i] = x;
 }

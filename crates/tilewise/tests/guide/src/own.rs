@@ -4,7 +4,7 @@ use tilewise::prelude::*;
 const TPB: usize = 8;
 
 #[kernel]
-fn own(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>) {
+pub(crate) fn own(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>) {
     let shared = stack_allocation::<f32, 1>(AddressSpace::Shared, row_major([TPB]));
     let i = thread_idx().x;
     shared[i] = a[i] + 1.0;

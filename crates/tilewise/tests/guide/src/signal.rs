@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn signal(flag: &mut TileTensor<i32, 1>) {
+pub(crate) fn signal(flag: &mut TileTensor<i32, 1>) {
     if thread_idx().x == 0 {
         while flag.atomic(0).load() == 0 {}
     }

@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn halve(rounds: &mut TileTensor<i32, 1>) {
+pub(crate) fn halve(rounds: &mut TileTensor<i32, 1>) {
     let mut stride = 4;
     while stride > 0 {
         rounds[thread_idx().x] += 1;

@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn mean(output: &mut TileTensor<i32, 1>, sum: &TileTensor<i32, 1>, count: &TileTensor<i32, 1>) {
+pub(crate) fn mean(output: &mut TileTensor<i32, 1>, sum: &TileTensor<i32, 1>, count: &TileTensor<i32, 1>) {
     let i = thread_idx().x;
     output[i] = sum[i] / count[i];
 }

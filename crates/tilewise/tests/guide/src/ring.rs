@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn ring(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>, n: usize) {
+pub(crate) fn ring(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>, n: usize) {
     let i = thread_idx().x;
     output[i] = a[(i - 1) % n];
 }

@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn any(flag: &mut TileTensor<i32, 1>, a: &TileTensor<f32, 1>) {
+pub(crate) fn any(flag: &mut TileTensor<i32, 1>, a: &TileTensor<f32, 1>) {
     if a[thread_idx().x] > 10.0 {
         flag[0] = 1;
     }

@@ -2,7 +2,7 @@
 use tilewise::prelude::*;
 
 #[kernel]
-fn smooth(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>) {
+pub(crate) fn smooth(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>) {
     let i = thread_idx().x;
     output[i] = a[i] + a[i - 1];
 }

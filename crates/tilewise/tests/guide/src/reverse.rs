@@ -4,7 +4,7 @@ use tilewise::prelude::*;
 const TPB: usize = 8;
 
 #[kernel]
-fn reverse(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>, size: usize) {
+pub(crate) fn reverse(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>, size: usize) {
     let shared = stack_allocation::<f32, 1>(AddressSpace::Shared, row_major([TPB]));
     let i = thread_idx().x;
     if i < size {
