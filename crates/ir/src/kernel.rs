@@ -183,6 +183,18 @@ impl Kernel {
         }
     }
 
+    /// Whether nobody writes to this memory while the kernel runs: a tensor that the kernel may not write, and that
+    /// shares its storage with no other.
+    pub fn is_constant_memory(&self, mem: MemRef) -> bool {
+        match mem {
+            MemRef::Param(param) => {
+                let kind = &self.params[param.0 as usize].kind;
+                matches!(kind, ParamKind::Tensor { mutable: false, aliased: false, .. })
+            }
+            MemRef::Alloc(_) => false,
+        }
+    }
+
     /// Number of operations, those in nested blocks included.
     pub fn op_count(&self) -> usize {
         let mut n = 0;
@@ -228,6 +240,15 @@ impl Inst {
             blocks: Vec::new(),
             span,
         }
+    }
+
+    /// Whether `holds` of this operation or of one inside of it.
+    pub fn contains(&self, holds: impl Fn(&Op) -> bool) -> bool {
+        let mut found = holds(&self.op);
+        for block in &self.blocks {
+            block.visit(&mut |inst| found = found || holds(&inst.op));
+        }
+        found
     }
 
     /// The only result of an operation that has exactly one.

@@ -531,6 +531,11 @@ impl Op {
         matches!(self, Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier)
     }
 
+    /// Whether a thread waits in it for others: [`Op::Barrier`], or [an operation of warps](Op::is_warp_operation).
+    pub fn waits(&self) -> bool {
+        *self == Op::Barrier || self.is_warp_operation()
+    }
+
     /// Whether it ends a block.
     pub fn is_terminator(&self) -> bool {
         self.effect() == Effect::Terminator

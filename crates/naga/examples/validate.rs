@@ -112,6 +112,7 @@ fn class(reason: &Reason) -> String {
         Reason::Limit { what, .. } => format!("too many {what}"),
         Reason::WideIndex => "index arithmetic of 64 bits".to_owned(),
         Reason::DivergentBarrier => "barriers that not all threads come to".to_owned(),
+        Reason::DivergentWarpOperation => "operations of warps that not all threads come to".to_owned(),
         Reason::UnknownBlock => reason.to_string(),
     }
 }

@@ -5,7 +5,8 @@
 //! `yes` is for all types that the operation can have. Vulkan, Direct3D 12 and Metal are what a common GPU can do with
 //! them ([`Capabilities::VULKAN`], [`Capabilities::DX12`], [`Capabilities::METAL`]), WebGPU what every device of it can; an
 //! adapter may have less or more, and says so when a kernel is launched. `index` is what fits 32 bits; one that does not
-//! needs 64-bit integers. `bf16`, and `f16` where a target has none, are computed in `f32` and rounded.
+//! needs 64-bit integers. Operations of warps go through shared memory on all targets but CUDA, so all threads of a block
+//! have to come to them together there, as to a barrier. `bf16`, and `f16` where a target has none, are computed in `f32` and rounded.
 //!
 #![doc = include_str!("../targets.md")]
 
@@ -26,7 +27,8 @@ pub struct Capabilities {
     pub int64_atomics: bool,
     /// Atomic sums of `f32` in global memory; without them a loop compares and exchanges.
     pub float32_atomics: bool,
-    /// The device's `fma` of `f32` and `f64` rounds once.
+    /// The device's `fma` of `f32` and `f64` rounds once. MSL promises it; Vulkan leaves it to the device, and HLSL, whose
+    /// `mad` it becomes, to each shader. So the constants below say what is common, and a device is to be asked.
     pub fused_mul_add: bool,
     /// Whether exponentials, logarithms, powers and trigonometric functions may be the device's own, with its accuracy and
     /// its treatment of infinities and NaN. If not, a kernel has to be lowered by
@@ -137,7 +139,7 @@ impl Capabilities {
             Feature::Int64Atomics => self.int64_atomics,
             Feature::MemoryBarriers => self.memory_barriers,
             Feature::NativeFunctions => self.native_functions,
-            Feature::Float64Functions | Feature::WarpOperations => false,
+            Feature::Float64Functions => false,
         }
     }
 
@@ -194,21 +196,17 @@ pub enum Feature {
     /// Exponentials, logarithms and the like of `f64`: no device has them, and a kernel is to be lowered by
     /// [`math`](tilewise_ir::pass::lower::math).
     Float64Functions,
-    /// Operations among the 32 threads of a warp. The subgroups of a device have a size of its own, which it may choose for
-    /// each kernel, and no module can demand one.
-    WarpOperations,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 7] = [
+    pub const ALL: [Feature; 6] = [
         Feature::Int64,
         Feature::Float64,
         Feature::Int64Atomics,
         Feature::MemoryBarriers,
         Feature::NativeFunctions,
         Feature::Float64Functions,
-        Feature::WarpOperations,
     ];
 }
 
@@ -221,7 +219,6 @@ impl fmt::Display for Feature {
             Feature::MemoryBarriers => "memory barriers in divergent control flow",
             Feature::NativeFunctions => "native functions",
             Feature::Float64Functions => "functions of `f64`",
-            Feature::WarpOperations => "warps of 32 threads",
         })
     }
 }
@@ -241,9 +238,6 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::AtomicRmw(_, _, _, order)
         | Op::AtomicCas(_, _, order) => [by_type, atomic, ordered(*order)],
         Op::Fence(_, order) => [ordered(*order), None, None],
-        Op::LaneId | Op::Shuffle(_) | Op::Ballot | Op::WarpReduce(_) | Op::WarpScan(_) | Op::WarpBarrier => {
-            [Some(Feature::WarpOperations), None, None]
-        }
         Op::Cast(to) | Op::Bitcast(to) => [by_type, type_needs(*to), None],
         Op::Const(_)
         | Op::Builtin(..)
@@ -257,8 +251,14 @@ pub fn needs(op: &Op, scalar: Scalar) -> [Option<Feature>; 3] {
         | Op::Pack
         | Op::Extract(_)
         | Op::Load(_)
-        | Op::Store(_) => [by_type, None, None],
-        Op::Barrier
+        | Op::Store(_)
+        | Op::Shuffle(_)
+        | Op::WarpReduce(_)
+        | Op::WarpScan(_) => [by_type, None, None],
+        Op::LaneId
+        | Op::Ballot
+        | Op::WarpBarrier
+        | Op::Barrier
         | Op::Print(_)
         | Op::Assert(_)
         | Op::If

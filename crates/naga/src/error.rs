@@ -39,6 +39,13 @@ pub enum Reason {
          or on memory; move the barrier out of it"
     )]
     DivergentBarrier,
+    /// An operation of warps that only some threads of the block may come to.
+    #[error(
+        "an operation of a warp that not all threads of the block come to together: its condition or loop depends on \
+         the thread or on memory, and the device has no warps of 32 threads, so that all of the block have to take \
+         part; move the operation out of it"
+    )]
+    DivergentWarpOperation,
     /// Facts without the shape of the block.
     #[error("the number of threads of a block is part of a shader, and is not known")]
     UnknownBlock,

@@ -41,6 +41,9 @@
 //! - Exponentials, logarithms and the like are the device's own functions, unless the kernel was lowered by
 //!   [`math`](tilewise_ir::pass::lower::math). That lowering computes with errors of roundings, so it needs
 //!   [`spirv::exact`].
+//! - Operations of warps go through shared memory and barriers, since a device's own groups of threads need not have 32 of
+//!   them, nor those that follow each other. So all threads of a block have to come to them together, as to a barrier, and a
+//!   kernel in which they may not is refused.
 //! - Two threads that store different values to one element of 8 or 16 bits, without order, may leave a mixture of both.
 //!   They never disturb a neighbouring element.
 #![forbid(unsafe_code)]
@@ -53,7 +56,6 @@ mod order;
 mod plan;
 pub mod site;
 pub mod spirv;
-mod uniform;
 #[cfg(feature = "write")]
 pub mod write;
 

@@ -70,7 +70,7 @@ impl Walk {
                 Range::add(writes, start);
             }
         }
-        if matches!(inst.op, Op::Barrier) {
+        if matches!(inst.op, Op::Barrier | Op::WarpBarrier) {
             self.barriers.push((start, start));
         }
         let outermost = matches!(inst.op, Op::Loop(_) | Op::For(_)) && !self.in_loop;
@@ -88,7 +88,7 @@ impl Walk {
     }
 }
 
-/// For each barrier, in order, whether a thread may access memory of a tensor before it that one accesses after it, and one
+/// For each barrier of a block or a warp, in order, whether a thread may access memory of a tensor before it that one accesses after it, and one
 /// of both writes. Only right for kernels that order memory by nothing but barriers: a fence or an atomic operation may
 /// pass on what was ordered by a barrier before.
 pub(crate) fn barriers_of_tensors(kernel: &Kernel) -> Vec<bool> {

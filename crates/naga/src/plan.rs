@@ -4,11 +4,11 @@
 use crate::capability::{Capabilities, Feature, needs};
 use crate::error::{Reason, Unsupported};
 use crate::order::barriers_of_tensors;
-use crate::uniform::{Uniform, contains_barrier};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tilewise_ir::analysis::{AccessFacts, Facts};
+use tilewise_ir::analysis::uniform::{Ended, leads_to_waiting, waiting_loops};
+use tilewise_ir::analysis::{AccessFacts, Facts, Uniform};
 use tilewise_ir::{
-    AtomicOp, Inst, Kernel, MemRef, Op, ParamId, ParamKind, Scalar, Space, Span, UnaryOp, Value,
+    AtomicOp, Inst, Kernel, Label, MemRef, Op, ParamId, ParamKind, Scalar, Space, Span, UnaryOp, Value,
 };
 
 /// The type of a value in a shader. Integers of fewer bits are kept in 32, extended by their sign or by zeros; halves
@@ -63,7 +63,9 @@ pub(crate) struct Plan<'k> {
     /// Threads of a block along each axis.
     pub(crate) block: [u32; 3],
     pub(crate) uniform: Uniform,
-    pub(crate) has_barrier: bool,
+    /// Whether threads wait for each other anywhere.
+    pub(crate) waits: bool,
+    waiting_loops: FxHashSet<Label>,
     /// Memory that is accessed, in order.
     pub(crate) memories: Vec<(MemRef, Memory)>,
     /// Whether memory has to be coherent between blocks.
@@ -86,8 +88,9 @@ impl<'k> Plan<'k> {
             facts,
             capabilities: *capabilities,
             block,
-            uniform: Uniform::analyze(kernel),
-            has_barrier: kernel.body.insts.iter().any(contains_barrier),
+            uniform: Uniform::analyze(kernel, Ended::TakenAlong, Some(block)),
+            waits: kernel.body.insts.iter().any(|inst| inst.contains(Op::waits)),
+            waiting_loops: waiting_loops(kernel),
             memories: Vec::new(),
             ordered: false,
             barriers: barriers_of_tensors(kernel),
@@ -98,6 +101,11 @@ impl<'k> Plan<'k> {
         plan.find_memories();
         plan.check_limits()?;
         Ok(plan)
+    }
+
+    /// Whether all threads of a block have to go through a structure together.
+    pub(crate) fn is_common(&self, inst: &Inst) -> bool {
+        leads_to_waiting(inst, &self.waiting_loops)
     }
 
     /// Whether 32 bits are enough for an index.
@@ -301,14 +309,8 @@ impl<'k> Plan<'k> {
 
     fn check_limits(&mut self) -> Result<(), Unsupported> {
         let kernel = self.kernel;
-        let limits = &self.capabilities;
-        let check = |what, amount: u64, limit: u32, span| {
-            let limit = u64::from(limit);
-            if amount <= limit {
-                return Ok(());
-            }
-            Err(Unsupported::new(kernel, Reason::Limit { what, amount, limit }, span))
-        };
+        let limits = self.capabilities;
+        let check = |what, amount, limit, span| check_limit(kernel, what, amount, limit, span);
         let threads = self.block.iter().map(|&n| u64::from(n)).product();
         check("threads of a block", threads, limits.max_threads, Span::NONE)?;
         for (axis, what) in
@@ -318,9 +320,8 @@ impl<'k> Plan<'k> {
         {
             check(what, self.block[axis].into(), limits.max_block[axis], Span::NONE)?;
         }
-        let mut shared = 0;
         let mut tensors = 0;
-        for &(mem, memory) in &self.memories {
+        for (mem, memory) in self.memories.clone() {
             match (mem, memory.space) {
                 (MemRef::Alloc(alloc), Some(space)) => {
                     let places = memory.places.next_multiple_of(memory.group.into());
@@ -328,13 +329,8 @@ impl<'k> Plan<'k> {
                     let span = kernel.allocs[alloc.0 as usize].span;
                     match space {
                         Space::Shared => {
-                            shared += bytes;
-                            check(
-                                "bytes of shared memory of a block",
-                                shared,
-                                limits.max_shared_bytes,
-                                span,
-                            )?;
+                            self.shared_bytes += bytes;
+                            self.check_shared_bytes(span)?;
                         }
                         // naga's types have at most 2^31 bytes.
                         Space::Local => check("bytes of local memory", bytes, i32::MAX as u32, span)?,
@@ -344,10 +340,28 @@ impl<'k> Plan<'k> {
             }
         }
         // One more for the reports.
-        check("buffers", tensors + 1, limits.max_storage_buffers, Span::NONE)?;
-        self.shared_bytes = shared;
-        Ok(())
+        check("buffers", tensors + 1, limits.max_storage_buffers, Span::NONE)
     }
+
+    /// Refuses a kernel with more shared memory than there is.
+    pub(crate) fn check_shared_bytes(&self, span: Span) -> Result<(), Unsupported> {
+        let what = "bytes of shared memory of a block";
+        check_limit(self.kernel, what, self.shared_bytes, self.capabilities.max_shared_bytes, span)
+    }
+}
+
+fn check_limit(
+    kernel: &Kernel,
+    what: &'static str,
+    amount: u64,
+    limit: u32,
+    span: Span,
+) -> Result<(), Unsupported> {
+    let limit = u64::from(limit);
+    if amount <= limit {
+        return Ok(());
+    }
+    Err(Unsupported::new(kernel, Reason::Limit { what, amount, limit }, span))
 }
 
 /// How memory is accessed.

@@ -114,15 +114,41 @@ fn limits() {
 }
 
 #[test]
-fn operations_of_warps() {
-    let body = "%0 = const bool true\n%1 = ballot %0";
-    let (reason, message) = refused(body, &Capabilities::ALL);
-    assert_eq!(
-        reason,
-        Reason::Lacks { what: "`ballot` of bool".to_owned(), feature: Feature::WarpOperations }
-    );
-    assert_eq!(
-        message,
-        "kernel `k`: `ballot` of bool needs warps of 32 threads, which the device does not have"
-    );
+fn operations_of_warps_that_only_some_threads_reach() {
+    let in_branch = "%0 = thread_idx.x\n%1 = const index 32\n%2 = lt %0, %1\nif %2 {\n%3 = ballot %2\n}";
+    let left_by_some = "%0 = thread_idx.x\n%1 = const index 3\n%2 = lt %0, %1\nloop ^0 {\n%3 = ballot %2\nif %2 {\n\
+                        break ^0\n}\ncontinue ^0\n}";
+    for body in [in_branch, left_by_some] {
+        let (reason, message) = refused(body, &Capabilities::ALL);
+        assert_eq!(reason, Reason::DivergentWarpOperation, "{body}");
+        assert_eq!(
+            message,
+            "kernel `k`: an operation of a warp that not all threads of the block come to together: its condition or \
+             loop depends on the thread or on memory, and the device has no warps of 32 threads, so that all of the \
+             block have to take part; move the operation out of it"
+        );
+    }
+}
+
+#[test]
+fn a_block_of_one_warp_may_go_by_what_its_lanes_have_in_common() {
+    let body = "%0 = thread_idx.x\n%1 = const index 3\n%2 = lt %0, %1\nloop ^0 {\n%3 = ballot %2\n%4 = const u32 0\n\
+                %5 = eq %3, %4\nif %5 {\nbreak ^0\n}\ncontinue ^0\n}";
+    let kernel = kernel(body);
+    let of = |threads| Facts { block: Some([threads, 1, 1]), ..Facts::unknown(&kernel) };
+    assert!(compile(&kernel, &of(32), &Capabilities::ALL).is_ok());
+    let error = compile(&kernel, &of(33), &Capabilities::ALL).expect_err("two warps");
+    assert_eq!(error.reason, Reason::DivergentWarpOperation);
+}
+
+#[test]
+fn operations_of_warps_take_shared_memory() {
+    let kernel = kernel("%0 = const index 0\n%1 = load %x[%0] : i64\n%2 = warp_reduce_add %1");
+    let facts = Facts { block: Some([1024, 1, 1]), ..Facts::unknown(&kernel) };
+    let module = compile(&kernel, &facts, &Capabilities::ALL).expect("it is supported");
+    assert_eq!(module.shared_bytes, 2 * 8 * 1024);
+    let capabilities = Capabilities { max_shared_bytes: 16_000, ..Capabilities::ALL };
+    let error = compile(&kernel, &facts, &capabilities).expect_err("there is less");
+    let what = "bytes of shared memory of a block";
+    assert_eq!(error.reason, Reason::Limit { what, amount: 2 * 8 * 1024, limit: 16_000 });
 }

@@ -36,8 +36,9 @@ const TARGETS: [(&str, Capabilities); 4] = [
     ("WebGPU", Capabilities::WEBGPU),
 ];
 
-/// Operations as they are written on `%x` of some type, with what the table calls them. `%i` is an index, `%m` memory.
-const OPERATIONS: [(&str, &str); 55] = [
+/// Operations as they are written on `%x` of some type, with what the table calls them. `%i` is an index, `%m` memory,
+/// `%b` a truth value, `%u` a number.
+const OPERATIONS: [(&str, &str); 63] = [
     ("load", "load %m[%i] : T"),
     ("store", "store %m[%i], %x"),
     ("neg", "neg %x"),
@@ -93,6 +94,14 @@ const OPERATIONS: [(&str, &str); 55] = [
     ("assert", "assert %b, \"no\""),
     ("barrier", "barrier"),
     ("fence", "fence device seq_cst"),
+    ("lane_id", "lane_id"),
+    ("shuffle_idx", "shuffle_idx %x, %u"),
+    ("shuffle_down", "shuffle_down %x, %u"),
+    ("ballot", "ballot %b"),
+    ("warp_reduce_add", "warp_reduce_add %x"),
+    ("warp_reduce_xor", "warp_reduce_xor %x"),
+    ("warp_scan_add", "warp_scan_add %x"),
+    ("warp_barrier", "warp_barrier %u"),
 ];
 
 /// A kernel of an operation on a type; `None` if the verifier does not let it have that type.
@@ -101,13 +110,14 @@ fn kernel(operation: &str, scalar: Scalar) -> Option<Kernel> {
         .replace("%x", "%1")
         .replace("%i", "%0")
         .replace("%b", "%2")
+        .replace("%u", "%3")
         .replace(" T", &format!(" {scalar}"));
-    let has_result = !["store", "atomic_store", "print", "assert", "barrier", "fence"]
+    let has_result = !["store", "atomic_store", "print", "assert", "barrier", "fence", "warp_barrier"]
         .contains(&operation.split(' ').next().unwrap_or_default());
-    let result = if has_result { "%3 = " } else { "" };
+    let result = if has_result { "%4 = " } else { "" };
     let kernel: Kernel = format!(
         "kernel @k(%m: tensor<{scalar}, 1, mut>, %n: tensor<bool, 1>) {{\n%0 = const index 0\n%1 = load %m[%0] : {scalar}\n\
-         %2 = load %n[%0] : bool\n{result}{operation}\nreturn\n}}"
+         %2 = load %n[%0] : bool\n%3 = const u32 3\n{result}{operation}\nreturn\n}}"
     )
     .parse()
     .unwrap_or_else(|error| panic!("{operation}: {error}"));
@@ -139,8 +149,8 @@ fn works(kernel: &Kernel, capabilities: &Capabilities, scalar: Scalar) -> bool {
     let works = compile(&kernel, &facts(&kernel), capabilities).is_ok();
     if !changed {
         let supports = |inst: &Inst| capabilities.supports(&inst.op, scalar).is_ok();
-        // The first operations are those that get the operands; that of the index and of the condition aside.
-        let own = |n: &usize| *n == 1 || *n > 2;
+        // The first operations are those that get the operands; those of the index, the condition and the number aside.
+        let own = |n: &usize| *n == 1 || *n > 3;
         let insts = &kernel.body.insts;
         let all = (0..insts.len()).filter(own).all(|n| insts[n].op == Op::Return || supports(&insts[n]));
         assert_eq!(works, all, "compiling and `supports` do not agree on {scalar}\n{kernel}");

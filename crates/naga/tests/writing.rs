@@ -51,7 +51,11 @@ fn write_all(what: &str, kernel: &Kernel) {
 
 fn may_be_refused(error: &Unsupported) -> bool {
     match error.reason {
-        Reason::Lacks { .. } | Reason::WideIndex | Reason::DivergentBarrier | Reason::Limit { .. } => true,
+        Reason::Lacks { .. }
+        | Reason::WideIndex
+        | Reason::DivergentBarrier
+        | Reason::DivergentWarpOperation
+        | Reason::Limit { .. } => true,
         Reason::UnknownBlock => false,
     }
 }

@@ -3,6 +3,7 @@
 //! [`facts`] is what backends for GPUs ask: with the numbers of a launch, which bounds always hold, which accesses are
 //! aligned, which indices fit 32 bits. It rests on [`ranges`], a walk over the kernel with a [`Range`] for each integer
 //! value: [`transfer`] is what operations do to ranges. [`explain`](mod@explain) tells people what facts tell backends.
+//! [`uniform`] is what all threads of a block have in common.
 
 mod accesses;
 mod condition;
@@ -16,9 +17,11 @@ pub mod ranges;
 pub mod residue;
 mod rounds;
 pub mod transfer;
+pub mod uniform;
 
 pub use explain::{AccessExplanation, BoundExplanation, DecidedBranch, Doubt, Explanation, Proof, explain};
 pub use facts::{AccessFacts, ArgNumbers, Facts, LaunchNumbers, analyze};
 pub use range::Range;
 pub use ranges::Ranges;
 pub use residue::Residue;
+pub use uniform::Uniform;

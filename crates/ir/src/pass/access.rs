@@ -1,23 +1,9 @@
 //! What accesses touch: which memory is whose, how many elements, which bounds hold.
 
-use crate::kernel::{Inst, Kernel, MemRef, ParamKind, Space, Value};
+use crate::kernel::{Inst, Kernel, MemRef, Space, Value};
 use crate::op::Op;
 use crate::pass::constants::Constants;
 use smallvec::SmallVec;
-
-/// Whether nobody writes to this memory while the kernel runs: a tensor that the kernel may not write, and that
-/// shares its storage with no other.
-pub fn is_constant_memory(kernel: &Kernel, mem: MemRef) -> bool {
-    match mem {
-        MemRef::Param(param) => {
-            matches!(
-                kernel.params[param.0 as usize].kind,
-                ParamKind::Tensor { mutable: false, aliased: false, .. }
-            )
-        }
-        MemRef::Alloc(_) => false,
-    }
-}
 
 /// Whether this memory is the thread's own.
 pub fn is_local(kernel: &Kernel, mem: MemRef) -> bool {

@@ -170,7 +170,7 @@ impl Eliminator<'_> {
         let params = (0..self.kernel.params.len() as u32).map(|i| MemRef::Param(crate::ParamId(i)));
         let allocs = (0..self.kernel.allocs.len() as u32).map(|i| MemRef::Alloc(crate::AllocId(i)));
         for (mem, version) in params.chain(allocs).zip(&mut self.memory) {
-            if !access::is_local(self.kernel, mem) && !access::is_constant_memory(self.kernel, mem) {
+            if !access::is_local(self.kernel, mem) && !self.kernel.is_constant_memory(mem) {
                 *version = self.versions;
             }
         }

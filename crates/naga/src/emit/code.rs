@@ -2,8 +2,9 @@
 
 use crate::plan::Register;
 use naga::{
-    AddressSpace, ArraySize, AtomicFunction, BinaryOperator, Block, Expression, Function, Handle, Literal,
-    LocalVariable, MathFunction, Module, Range, ScalarKind, Statement, Type, TypeInner, UnaryOperator, VectorSize,
+    AddressSpace, ArraySize, AtomicFunction, BinaryOperator, Binding, Block, BuiltIn, Expression, Function,
+    FunctionArgument, Handle, Literal, LocalVariable, MathFunction, Module, Range, ScalarKind, Statement,
+    Type, TypeInner, UnaryOperator, VectorSize,
 };
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
@@ -268,6 +269,14 @@ impl Code {
         let expr = self.constant(Expression::GlobalVariable(global));
         self.globals.insert(global, expr);
         expr
+    }
+
+    /// A new argument of the function, which the device gives each thread.
+    pub(super) fn argument(&mut self, name: &str, ty: Handle<Type>, builtin: BuiltIn) -> Expr {
+        let binding = Some(Binding::BuiltIn(builtin));
+        self.function.arguments.push(FunctionArgument { name: Some(name.to_owned()), ty, binding });
+        let number = self.function.arguments.len() as u32 - 1;
+        self.constant(Expression::FunctionArgument(number))
     }
 
     // ---- variables ----

@@ -8,15 +8,15 @@
 //! All threads of a block have to come to a barrier of a shader, also those that have ended. So where a barrier may
 //! follow, a thread that ends only says so in a variable, and goes on: *together* with the others through structures that
 //! have a barrier in them, and past all that has an effect. What is around barriers is uniform, or the kernel is refused.
+//! Operations of warps are made of barriers, so all of this holds for them, too.
 
 use super::code::Expr;
 use super::{Emitter, Lanes};
 use crate::error::{Reason, Unsupported};
 use crate::plan::Register;
-use crate::uniform::{contains_barrier, contains_end};
 use naga::{BinaryOperator as Operator, Block as Statements, Statement};
 use std::collections::BTreeSet;
-use tilewise_ir::{Block, Effect, Inst, Label, Op, Span, Value};
+use tilewise_ir::{Block, Effect, Inst, Label, Op, Value};
 
 /// A loop of the shader.
 #[derive(Debug)]
@@ -78,8 +78,7 @@ impl<'k> Emitter<'k> {
         follows: bool,
     ) -> Result<(), Unsupported> {
         for (n, inst) in block.insts.iter().enumerate() {
-            let follows =
-                self.plan.has_barrier && (follows || block.insts[n + 1..].iter().any(contains_barrier));
+            let follows = self.plan.waits && (follows || block.insts[n + 1..].iter().any(contains_waiting));
             let ending = self.ending;
             if together {
                 self.ending = if follows { Ending::Mark } else { Ending::Return };
@@ -95,11 +94,10 @@ impl<'k> Emitter<'k> {
             Effect::Terminator => self.terminator(inst, together),
             Effect::Structure if !together => self.structure(inst, false, follows)?,
             Effect::Structure => {
-                let common = self.plan.uniform.is_common(inst);
+                let common = self.plan.is_common(inst);
                 let splits = self.plan.uniform.splits(inst);
                 if common && splits {
-                    let span = barrier_span(inst);
-                    return Err(Unsupported::new(self.plan.kernel, Reason::DivergentBarrier, span));
+                    return Err(self.divergent(inst));
                 }
                 let ends = !splits && contains_end(inst) && !self.may_be_dead;
                 if common || ends || self.leaves_together(inst) {
@@ -122,6 +120,25 @@ impl<'k> Emitter<'k> {
             self.may_be_dead = true;
         }
         Ok(())
+    }
+
+    /// Why a structure that threads have to go through together, but may not, cannot run: what they wait for in it, or in
+    /// the loop that a jump leaves it for.
+    fn divergent(&self, inst: &Inst) -> Unsupported {
+        let waiting = first_waiting(inst);
+        let mut is_of_warp = waiting.is_some_and(|inst| inst.op.is_warp_operation());
+        if waiting.is_none() {
+            self.plan.kernel.body.visit(&mut |outer| {
+                if let Op::Loop(label) | Op::For(label) = outer.op {
+                    let is_left_for =
+                        |op: &Op| matches!(op, Op::Break(to) | Op::Continue(to) if *to == label);
+                    let waits_of_warp = first_waiting(outer).is_some_and(|inst| inst.op.is_warp_operation());
+                    is_of_warp |= inst.contains(is_left_for) && waits_of_warp;
+                }
+            });
+        }
+        let reason = if is_of_warp { Reason::DivergentWarpOperation } else { Reason::DivergentBarrier };
+        Unsupported::new(self.plan.kernel, reason, waiting.map_or(inst.span, |inst| inst.span))
     }
 
     /// Whether a structure has a jump to a loop that threads go through together. They are together there, too.
@@ -226,7 +243,7 @@ impl<'k> Emitter<'k> {
     }
 
     /// Pointer to whether the thread has not ended.
-    fn live(&mut self) -> Expr {
+    pub(super) fn live(&mut self) -> Expr {
         match self.live {
             Some(live) => live,
             None => {
@@ -398,17 +415,27 @@ impl<'k> Emitter<'k> {
     }
 }
 
-/// Where a barrier stands in a structure, or else what leaves it for a loop that has one.
-fn barrier_span(inst: &Inst) -> Span {
-    let mut span = None;
+/// The first operation in a structure in which threads wait for others.
+fn first_waiting(inst: &Inst) -> Option<&Inst> {
+    let mut first = None;
     for block in &inst.blocks {
         block.visit(&mut |inner| {
-            if inner.op == Op::Barrier && span.is_none() {
-                span = Some(inner.span);
+            if inner.op.waits() && first.is_none() {
+                first = Some(inner);
             }
         });
     }
-    span.unwrap_or(inst.span)
+    first
+}
+
+/// Whether threads wait for others in it.
+pub(super) fn contains_waiting(inst: &Inst) -> bool {
+    inst.contains(Op::waits)
+}
+
+/// Whether a thread may end in it.
+pub(super) fn contains_end(inst: &Inst) -> bool {
+    inst.contains(|op| matches!(op, Op::Return | Op::Assert(_)))
 }
 
 /// Whether threads end in a branch only where the branch ends, so that nothing has to be left.

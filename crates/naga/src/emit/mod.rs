@@ -9,12 +9,14 @@ mod atomic;
 mod cast;
 mod code;
 mod control;
+mod exchange;
 mod float;
 mod integer;
 mod place;
 mod remainder;
 mod repetition;
 mod report;
+mod warp;
 
 use crate::error::Unsupported;
 use crate::module::{Arg, LAUNCH_BINDING, LAUNCH_WORDS, Module, ScalarWords, TENSORS_BINDING, Tensor};
@@ -23,8 +25,8 @@ use cast::Kind;
 use code::{Code, Expr};
 use control::Frame;
 use naga::{
-    AddressSpace, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, Handle, MemoryDecorations,
-    ShaderStage, StorageAccess, TypeInner, VectorSize,
+    AddressSpace, BuiltIn, EntryPoint, Handle, MemoryDecorations, ShaderStage, StorageAccess, TypeInner,
+    VectorSize,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -38,7 +40,9 @@ type Lanes = SmallVec<[Expr; 4]>;
 pub(crate) fn emit(plan: Plan<'_>) -> Result<Module, Unsupported> {
     let mut emitter = Emitter::new(plan);
     let kernel = emitter.plan.kernel;
-    emitter.block(&kernel.body, emitter.plan.has_barrier, false)?;
+    emitter.block(&kernel.body, emitter.plan.waits, false)?;
+    // Operations of warps take some of it.
+    emitter.plan.check_shared_bytes(warp::first_span(kernel))?;
     Ok(emitter.finish())
 }
 
@@ -80,6 +84,8 @@ struct Emitter<'k> {
     live: Option<Expr>,
     /// The cell of shared memory that atomic operations order memory by, where they stand for memory barriers.
     ordered_cell: Option<Expr>,
+    /// How threads show values to the other lanes of their warps, if they do.
+    exchanges: Option<exchange::Exchanges>,
     /// Whether a thread that has ended may be here.
     may_be_dead: bool,
     /// How a thread ends here.
@@ -90,14 +96,8 @@ impl<'k> Emitter<'k> {
     fn new(plan: Plan<'k>) -> Emitter<'k> {
         let mut code = Code::new();
         let vec3 = code.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: naga::Scalar::U32 });
-        let mut argument = |name: &str, builtin| {
-            let binding = Some(Binding::BuiltIn(builtin));
-            code.function.arguments.push(FunctionArgument { name: Some(name.to_owned()), ty: vec3, binding });
-            let number = code.function.arguments.len() as u32 - 1;
-            code.constant(Expression::FunctionArgument(number))
-        };
-        let thread = argument("thread", BuiltIn::LocalInvocationId);
-        let block = argument("block", BuiltIn::WorkGroupId);
+        let thread = code.argument("thread", vec3, BuiltIn::LocalInvocationId);
+        let block = code.argument("block", vec3, BuiltIn::WorkGroupId);
         // The length of the array follows from the arguments that turn out to be read.
         let launch = code.add_global(
             "launch",
@@ -133,6 +133,7 @@ impl<'k> Emitter<'k> {
             exit: None,
             live: None,
             ordered_cell: None,
+            exchanges: None,
             may_be_dead: false,
             ending: control::Ending::Return,
         };
@@ -416,7 +417,7 @@ impl<'k> Emitter<'k> {
                 self.atomic(inst);
             }
             Op::Fence(..) => self.memory_barrier(),
-            Op::Barrier => {
+            Op::Barrier | Op::WarpBarrier => {
                 let of_tensors = self.plan.ordered || self.plan.barriers[self.next_barrier];
                 self.next_barrier += 1;
                 let mut flags = naga::Barrier::WORK_GROUP;
@@ -425,13 +426,14 @@ impl<'k> Emitter<'k> {
             }
             Op::Print(format) => self.print(inst, format),
             Op::Assert(format) => self.assert(inst, format),
-            // The plan refuses operations of warps.
-            Op::LaneId
-            | Op::Shuffle(_)
-            | Op::Ballot
-            | Op::WarpReduce(_)
-            | Op::WarpScan(_)
-            | Op::WarpBarrier => {}
+            Op::LaneId => {
+                let lane = self.lane_id();
+                self.result(inst, Lanes::from_slice(&[lane]));
+            }
+            Op::Shuffle(shuffle) => self.shuffle(inst, *shuffle),
+            Op::Ballot => self.ballot(inst),
+            Op::WarpReduce(op) => self.warp_reduce(inst, *op),
+            Op::WarpScan(op) => self.warp_scan(inst, *op),
             Op::If | Op::Loop(_) | Op::For(_) | Op::Yield | Op::Break(_) | Op::Continue(_) | Op::Return => {}
         }
     }

@@ -2,10 +2,10 @@
 
 use super::code::Expr;
 use super::control::Frame;
+use super::control::{contains_end, contains_waiting};
 use super::{Emitter, Lanes};
 use crate::error::Unsupported;
 use crate::plan::Register;
-use crate::uniform::{contains_barrier, contains_end};
 use naga::{BinaryOperator as Operator, Block as Statements};
 use tilewise_ir::{Const, Inst, Label, Scalar, SiteKind, Type, Value};
 
@@ -58,7 +58,7 @@ impl<'k> Emitter<'k> {
         follows: bool,
     ) -> Result<Statements, Unsupported> {
         // A barrier of the next round follows, and threads that have ended in the round before are here.
-        let follows = follows || self.plan.has_barrier && contains_barrier(inst);
+        let follows = follows || self.plan.waits && contains_waiting(inst);
         self.may_be_dead |= together && follows && contains_end(inst);
         self.code.open();
         self.frames.push(Frame::of_loop(label));

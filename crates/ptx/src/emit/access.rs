@@ -14,7 +14,7 @@ use super::code::{Class, Operand, Reg};
 use super::integer::zero_of;
 use super::vector::MAX_BYTES;
 use super::{Emitter, asm};
-use crate::plan::{is_constant, is_proven};
+use crate::plan::is_proven;
 
 /// What an access does, with its operands in registers.
 pub(super) enum Action {
@@ -168,7 +168,7 @@ impl Emitter<'_> {
 
     /// What nobody writes while the kernel runs may be cached without care.
     fn load_space(&self, mem: MemRef, at: &Address) -> &'static str {
-        if is_constant(self.kernel, mem) { "global.nc" } else { at.space }
+        if self.kernel.is_constant_memory(mem) { "global.nc" } else { at.space }
     }
 
     // ---- checks ----

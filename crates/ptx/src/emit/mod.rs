@@ -32,6 +32,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use tilewise_ir::analysis::uniform::ends_early;
 use tilewise_ir::analysis::{AccessFacts, Facts};
 use tilewise_ir::{Block, Const, Effect, Inst, Kernel, Label, Op, Scalar, Site, Span, Type, Value};
 
@@ -71,7 +72,7 @@ pub(crate) fn module(kernel: &Kernel, facts: &Facts, target: Target) -> Result<M
         accesses: 0,
         divisions: 0,
         span: Span::NONE,
-        ends_early: warp::ends_early(kernel),
+        ends_early: ends_early(kernel),
         memory: entry::Memory::new(kernel, target)?,
     };
     emitter.block(&kernel.body)?;

@@ -8,21 +8,12 @@
 //!
 //! Which lanes are left is asked by a vote, where it matters and threads may have ended before the end of the kernel.
 
-use tilewise_ir::{
-    Axis, BinaryOp, Builtin, Const, Inst, Kernel, Op, Scalar, Shuffle, SiteKind, Value, WARP_SIZE,
-};
+use tilewise_ir::{Axis, BinaryOp, Builtin, Const, Inst, Scalar, Shuffle, SiteKind, Value, WARP_SIZE};
 
 use super::code::{Class, Operand, Reg};
 use super::input::Input;
 use super::{Emitter, asm};
 use crate::Unsupported;
-
-/// Whether threads may end before the end of the kernel.
-pub(super) fn ends_early(kernel: &Kernel) -> bool {
-    let mut ends = 0;
-    kernel.body.visit(&mut |inst| ends += usize::from(matches!(inst.op, Op::Return | Op::Assert(_))));
-    ends > 1
-}
 
 /// The mask of a whole warp.
 const WHOLE: u32 = u32::MAX;

@@ -4,14 +4,13 @@
 mod bound;
 mod needed;
 mod sum;
-mod uniform;
 
 use rustc_hash::FxHashMap;
-use tilewise_ir::{Block, Inst, Kernel, Label, Op, Value, analysis::Facts};
+use tilewise_ir::analysis::{Facts, Uniform, uniform::Ended};
+use tilewise_ir::{Block, Inst, Kernel, Label, Op, Value};
 
 pub(crate) use needed::is_proven;
 pub(crate) use sum::Sum;
-pub(crate) use uniform::{Uniform, is_constant};
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +41,7 @@ impl<'k> Plan<'k> {
         let mut plan = Plan {
             needed: Vec::new(),
             bounds: bound::analyze(kernel, facts),
-            uniform: Uniform::analyze(kernel, &structure),
+            uniform: Uniform::analyze(kernel, Ended::Gone, facts.block),
             defs: structure.defs.clone(),
             block: facts.block,
         };

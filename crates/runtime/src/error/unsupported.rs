@@ -25,7 +25,17 @@ pub(crate) fn by_naga(unsupported: tilewise_naga::Unsupported, target: &str) -> 
         Reason::Limit { what, amount, limit } => {
             format!("a kernel with {amount} {what} (the most is {limit})")
         }
-        reason @ (Reason::DivergentBarrier | Reason::UnknownBlock) => reason.to_string(),
+        Reason::DivergentBarrier => {
+            "a barrier that not all threads of the block come to together (its condition or loop depends on the thread or \
+             on memory; move the barrier out of it)"
+                .to_owned()
+        }
+        Reason::DivergentWarpOperation => {
+            "an operation of a warp that not all threads of the block come to together (its condition or loop depends on \
+             the thread or on memory; the device has no warps of 32 threads, so all of the block have to take part)"
+                .to_owned()
+        }
+        Reason::UnknownBlock => reason.to_string(),
     };
     Error::Unsupported { kernel, what, target: target.to_owned(), location }
 }

@@ -2,7 +2,7 @@
 
 use tilewise::prelude::*;
 
-use crate::harness::{Need, each_device_with, vector, zeros};
+use crate::harness::{each_device, vector, zeros};
 
 /// Sizes of blocks: one thread, parts of a warp, whole ones, and all between.
 const SIZES: [usize; 13] = [1, 17, 31, 32, 33, 45, 48, 64, 96, 100, 1000, 1023, 1024];
@@ -17,7 +17,7 @@ fn block_sum(out: &mut TileTensor<usize, 1>) {
 /// PART-1
 #[test]
 fn sums_of_blocks_of_any_size() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         for b in SIZES {
             let mut out = zeros(ctx, b)?;
             ctx.enqueue_function(block_sum(&mut out), grid_dim(1), block_dim(b))?;
@@ -49,7 +49,7 @@ fn other_operations(
 /// PART-3
 #[test]
 fn lanes_that_are_missing_change_nothing() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         for (b, product) in [(7, 27), (40, 3486784401u32)] {
             let mut numbers = ctx.zeros(row_major([3, b]))?;
             let mut truth = ctx.zeros(row_major([3, b]))?;
@@ -83,7 +83,7 @@ fn partial_sums(part: &mut TileTensor<u32, 1>, x: &TileTensor<u32, 1>, n: usize)
 /// PART-5
 #[test]
 fn the_last_block_of_a_grid_is_not_full() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let x: Vec<u32> = (0..300).collect();
         let mut part = zeros(ctx, 4)?;
         ctx.enqueue_function(partial_sums(&mut part, &vector(ctx, &x)?, 300), grid_dim(4), block_dim(96))?;
@@ -104,7 +104,7 @@ fn behind_a_return(part: &mut TileTensor<u32, 1>, n: usize) {
 /// PART-5
 #[test]
 fn nothing_is_combined_behind_a_return() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let mut part = zeros(ctx, 1)?;
         let error =
             ctx.enqueue_function(behind_a_return(&mut part, 5), grid_dim(1), block_dim(8)).unwrap_err();
@@ -133,7 +133,7 @@ fn prefix_sums_of_floats(inclusive: &mut TileTensor<f32, 1>, exclusive: &mut Til
 
 #[test]
 fn prefix_sums_go_over_the_edges_of_warps() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         for b in SIZES {
             let (mut inclusive, mut exclusive) = (zeros(ctx, b)?, zeros(ctx, b)?);
             let launch = prefix_sums(&mut inclusive, &mut exclusive);
@@ -173,7 +173,7 @@ fn in_three_dimensions(sums: &mut TileTensor<usize, 3>, given: &mut TileTensor<u
 
 #[test]
 fn threads_are_numbered_x_fastest() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let shape = row_major([2, 5, 7]);
         let (mut sums, mut given) = (ctx.zeros(shape.clone())?, ctx.zeros(shape)?);
         for from in [0, 33, 69] {
@@ -201,7 +201,7 @@ fn again_and_again(out: &mut TileTensor<u64, 1>, rounds: usize) {
 
 #[test]
 fn collectives_in_a_loop_use_their_memory_again() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         for b in [5, 64, 100] {
             let mut out = zeros(ctx, b)?;
             ctx.enqueue_function(again_and_again(&mut out, 9), grid_dim(1), block_dim(b))?;
@@ -241,7 +241,7 @@ fn around_and_around(out: &mut TileTensor<usize, 1>, last: usize) {
 
 #[test]
 fn a_value_is_given_again_when_all_have_read_the_last() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let mut out = zeros(ctx, 1000)?;
         ctx.enqueue_function(around_and_around(&mut out, 1000), grid_dim(1), block_dim(1000))?;
         assert_eq!(out.to_host()?, [999_000; 1000]);
@@ -258,7 +258,7 @@ fn normalize(out: &mut TileTensor<f32, 1>, x: &TileTensor<f32, 1>) {
 
 #[test]
 fn a_sum_can_be_divided_by() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let x: Vec<f32> = (0..128).map(|i| (i % 8 + 1) as f32).collect();
         let mut out = zeros(ctx, 128)?;
         ctx.enqueue_function(normalize(&mut out, &vector(ctx, &x)?), grid_dim(1), block_dim(128))?;

@@ -43,8 +43,8 @@ pub(crate) enum Need {
     ExactConstants,
     /// A kernel with hundreds of operations on constants is compiled within seconds.
     FastCompiler,
-    /// Threads form warps of 32.
-    Warps,
+    /// Operations of warps, where not all threads of the block come to them.
+    WarpsApart,
 }
 
 impl Need {
@@ -54,8 +54,12 @@ impl Need {
             Need::ExactConstants => {
                 "its driver computes floats of constants in another way: the sign of zero, the last digit"
             }
-            Need::Warps => "it has no warps of 32 threads: the size of its subgroups is its own",
-            Need::FastCompiler => "its driver takes minutes to compile a kernel of this test",
+            Need::WarpsApart => {
+                "all threads of a block have to come to an operation of a warp: it goes through barriers"
+            }
+            Need::FastCompiler => {
+                "its driver takes minutes to compile hundreds of operations: few are on constants"
+            }
         }
     }
 }
@@ -74,7 +78,7 @@ const DEVICES: &[Device] = &[
         name: "vulkan",
         everywhere: false,
         threads: &[1],
-        lacks: &[Need::FindsDivergence, Need::Warps],
+        lacks: &[Need::FindsDivergence, Need::WarpsApart],
         software_lacks: &[Need::ExactConstants, Need::FastCompiler],
     },
 ];

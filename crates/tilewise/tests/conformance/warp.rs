@@ -3,7 +3,7 @@
 use tilewise::ir::FaultKind;
 use tilewise::prelude::*;
 
-use crate::harness::{Need, assert_same, each_device_with, fault, source_line, vector, zeros};
+use crate::harness::{Need, assert_same, each_device, each_device_with, fault, source_line, vector, zeros};
 
 #[kernel]
 fn down_and_up(down: &mut TileTensor<usize, 1>, up: &mut TileTensor<usize, 1>) {
@@ -16,7 +16,7 @@ fn down_and_up(down: &mut TileTensor<usize, 1>, up: &mut TileTensor<usize, 1>) {
 /// SHFL-1
 #[test]
 fn down_and_up_end_at_the_edge_of_the_warp() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let (mut down, mut up) = (zeros(ctx, 64)?, zeros(ctx, 64)?);
         ctx.enqueue_function(down_and_up(&mut down, &mut up), grid_dim(1), block_dim(64))?;
         let lanes = || (0..64usize).map(|t| t % 32);
@@ -41,7 +41,7 @@ fn by_number(out: &mut TileTensor<u32, 2>, numbers: &TileTensor<usize, 1>) {
 
 #[test]
 fn numbers_of_shuffles_may_differ_and_be_large() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let numbers: Vec<usize> =
             (0..64).map(|t| [0, 1, 5, 31, 32, 33, 64, 1 << 32, usize::MAX][t % 9]).collect();
         let mut out = ctx.zeros(row_major([4, 64]))?;
@@ -68,7 +68,7 @@ fn past_the_edge(out: &mut TileTensor<usize, 2>, distances: &TileTensor<usize, 1
 
 #[test]
 fn past_the_edge_no_lane_is_missing() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let distances: Vec<usize> = (0..44).map(|t| [32, 33, 40, 64, usize::MAX][t % 5]).collect();
         let mut out = ctx.zeros(row_major([3, 44]))?;
         ctx.enqueue_function(past_the_edge(&mut out, &vector(ctx, &distances)?), grid_dim(1), block_dim(44))?;
@@ -103,7 +103,7 @@ fn warp_sums(out: &mut TileTensor<usize, 1>) {
 /// SHFL-3
 #[test]
 fn a_butterfly_over_twelve_lanes_is_a_fault() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let mut out = zeros(ctx, 2)?;
         ctx.enqueue_function(butterfly(&mut out), grid_dim(1), block_dim(44))?;
         let report = fault(ctx);
@@ -137,7 +137,7 @@ fn neighbours(
 /// SHFL-5
 #[test]
 fn shuffles_take_every_element_type() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let (mut a, mut b, mut c) = (zeros(ctx, 32)?, zeros(ctx, 32)?, zeros(ctx, 32)?);
         let (mut d, mut e) = (zeros(ctx, 32)?, zeros(ctx, 32)?);
         let launch = neighbours(&mut a, &mut b, &mut c, &mut d, &mut e);
@@ -173,7 +173,7 @@ fn votes(
 
 #[test]
 fn votes_count_the_lanes_that_there_are() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         for (threads, limit) in [(1, 1), (12, 12), (44, 40), (44, 0), (64, 44), (64, 64)] {
             let (mut any, mut all, mut bits) =
                 (zeros(ctx, threads)?, zeros(ctx, threads)?, zeros(ctx, threads)?);
@@ -275,7 +275,7 @@ fn numbers_of_every_type_are_combined() {
             check_sums($ctx, value, <$ty>::wrapping_add, <$ty>::wrapping_mul, Ord::max, Ord::min)?;
         )*};
     }
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         ints!(ctx: i8 u8 i16 u16 i32 u32 i64 u64 usize);
         let single = |t: usize| (t as f32).mul_add(0.37, -9.1);
         check_sums(ctx, single, |a, b| a + b, |a, b| a * b, f32::max, f32::min)?;
@@ -298,7 +298,7 @@ fn bits_of_warps(out: &mut TileTensor<u32, 2>, odd: &mut TileTensor<bool, 1>) {
 
 #[test]
 fn bits_are_combined() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let (mut out, mut odd) = (ctx.zeros(row_major([3, 40]))?, zeros(ctx, 40)?);
         ctx.enqueue_function(bits_of_warps(&mut out, &mut odd), grid_dim(1), block_dim(40))?;
         let (out, odd) = (out.to_host()?, odd.to_host()?);
@@ -328,7 +328,7 @@ fn after_returns(out: &mut TileTensor<u32, 2>, leaves: &TileTensor<bool, 1>) {
 
 #[test]
 fn lanes_that_have_returned_are_left_out() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let n = 70;
         let masks: [fn(usize) -> bool; 4] = [|t| t >= 50, |t| t % 3 == 1, |t| t < 40, |t| t == 0 || t == 33];
         for leaves in masks {
@@ -368,7 +368,7 @@ fn one_warp_only(out: &mut TileTensor<usize, 1>) {
 
 #[test]
 fn a_warp_may_come_alone() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device_with(&[Need::WarpsApart], |ctx| {
         let mut out = zeros(ctx, 96)?;
         ctx.enqueue_function(one_warp_only(&mut out), grid_dim(1), block_dim(96))?;
         let expected: Vec<usize> = (0..96).map(|t| if t / 32 == 1 { 1520 } else { t }).collect();
@@ -392,7 +392,7 @@ fn after_ways_of_their_own(out: &mut TileTensor<u32, 1>) {
 
 #[test]
 fn lanes_meet_after_ways_of_their_own() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let mut out = zeros(ctx, 64)?;
         ctx.enqueue_function(after_ways_of_their_own(&mut out), grid_dim(1), block_dim(64))?;
         // Lane 0 of the second warp is thread 32, with 4 rounds.
@@ -419,7 +419,7 @@ fn tree_in_shared_memory(out: &mut TileTensor<usize, 1>) {
 /// RACE-5, as it is right.
 #[test]
 fn a_barrier_of_the_warp_orders_memory() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let mut out = zeros(ctx, 32)?;
         ctx.enqueue_function(tree_in_shared_memory(&mut out), grid_dim(1), block_dim(32))?;
         assert_eq!(out.to_host()?, [528; 32]);
@@ -445,7 +445,7 @@ fn quarters(out: &mut TileTensor<u32, 1>) {
 
 #[test]
 fn part_of_a_warp_has_a_barrier_of_its_own() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device_with(&[Need::WarpsApart], |ctx| {
         let mut out = zeros(ctx, 32)?;
         ctx.enqueue_function(quarters(&mut out), grid_dim(1), block_dim(32))?;
         let expected: Vec<u32> =
@@ -465,7 +465,7 @@ fn half_of_a_warp(out: &mut TileTensor<u32, 1>) {
 
 #[test]
 fn an_operation_for_half_of_a_warp_is_a_fault() {
-    each_device_with(&[Need::Warps, Need::FindsDivergence], |ctx| {
+    each_device_with(&[Need::FindsDivergence], |ctx| {
         let mut out = zeros(ctx, 32)?;
         ctx.enqueue_function(half_of_a_warp(&mut out), grid_dim(1), block_dim(32))?;
         let report = fault(ctx);
@@ -487,7 +487,7 @@ fn of_vectors(out: &mut TileTensor<f32, 1>, x: &TileTensor<f32, 1>) {
 
 #[test]
 fn vectors_are_taken_lane_by_lane() {
-    each_device_with(&[Need::Warps], |ctx| {
+    each_device(|ctx| {
         let x: Vec<f32> = (0..128).map(|i| i as f32).collect();
         let mut out = zeros(ctx, 128)?;
         ctx.enqueue_function(of_vectors(&mut out, &vector(ctx, &x)?), grid_dim(1), block_dim(32))?;

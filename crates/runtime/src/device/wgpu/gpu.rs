@@ -7,10 +7,12 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use tilewise_ir::Kernel;
 use tilewise_naga::Capabilities;
 use wgpu::{Backend, ErrorFilter, Features, Limits, PollType, SubmissionIndex};
 
 use crate::device::wgpu::adapter::{Found, api_name};
+use crate::device::wgpu::probe;
 use crate::device::wgpu::stream::LAUNCHES;
 use crate::error::{Error, Result};
 
@@ -21,7 +23,10 @@ pub(super) struct Gpu {
     /// Its name, for people.
     pub(super) name: String,
     pub(super) limits: Limits,
+    /// What is known of it without asking: see [`Gpu::capabilities_for`].
     pub(super) capabilities: Capabilities,
+    /// Whether its `fma` rounds once, which Vulkan leaves open: once it has been asked.
+    fused_mul_add: OnceLock<bool>,
     /// Whether arithmetic on floats can be kept as it is written: shaders are passed as SPIR-V.
     pub(super) exact: bool,
     /// Whether the device's clock can be asked for the time between commands.
@@ -98,12 +103,34 @@ impl Gpu {
             queue,
             name: format!("{} by {}", found.info.name, api_name(found.info.backend)),
             capabilities: capabilities(found, features, &limits, exact),
+            fused_mul_add: if found.info.backend == Backend::Vulkan {
+                OnceLock::new()
+            } else {
+                // MSL promises it; HLSL leaves it to each shader.
+                OnceLock::from(found.info.backend == Backend::Metal)
+            },
             limits,
             exact,
             has_clock: features.contains(clock),
             is_software: found.is_software(),
             trouble,
         })
+    }
+
+    /// What the adapter can do for a kernel. If the kernel needs what can only be found out by running something, that is
+    /// done here, the first time.
+    pub(super) fn capabilities_for(&self, kernel: &Kernel) -> Result<Capabilities> {
+        let mut capabilities = self.capabilities;
+        if probe::asks_for_fused_mul_add(kernel) {
+            capabilities.fused_mul_add = match self.fused_mul_add.get() {
+                Some(&fused) => fused,
+                None => {
+                    let fused = probe::has_fused_mul_add(self)?;
+                    *self.fused_mul_add.get_or_init(|| fused)
+                }
+            };
+        }
+        Ok(capabilities)
     }
 
     /// Calls wgpu, and gives the error that the call raises.
@@ -207,8 +234,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         int64: has(Features::SHADER_INT64),
         int64_atomics: has(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         float32_atomics: has(Features::SHADER_FLOAT32_ATOMIC),
-        // Mesa's software adapter rounds twice, and HLSL leaves it open.
-        fused_mul_add: !found.is_software() && found.info.backend != Backend::Dx12,
+        fused_mul_add: false,
         native_functions: !exact,
         // naga writes them to MSL as barriers that all threads have to come to.
         memory_barriers: has(Features::MEMORY_DECORATION_COHERENT) && found.info.backend != Backend::Metal,

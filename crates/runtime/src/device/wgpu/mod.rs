@@ -1,8 +1,8 @@
 //! GPUs of any maker as devices, through wgpu: by Vulkan, Metal or Direct3D 12.
 //!
 //! [`adapter`] lists and chooses adapters, [`gpu`] opens one and gives its errors as values, [`stream`] has the queue and
-//! the order of work, [`memory`] copies and fills, [`shader`] compiles, [`executable`] launches, [`reports`] reads what
-//! kernels say.
+//! the order of work, [`memory`] copies and fills, [`shader`] compiles, [`probe`] asks an adapter what its API leaves open,
+//! [`executable`] launches, [`reports`] reads what kernels say.
 //!
 //! All that is enqueued on a device is enqueued under one lock ([`Shared::queue`]). No code of the user runs while it is
 //! held.
@@ -11,6 +11,7 @@ mod adapter;
 mod executable;
 mod gpu;
 mod memory;
+mod probe;
 mod reports;
 mod shader;
 mod stream;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tilewise_ir::Kernel;
 use tilewise_ir::analysis::Facts;
 use tilewise_naga::module::{LAUNCH_BINDING, TENSORS_BINDING, Tensor};
-use tilewise_naga::{Arg, Module, write};
+use tilewise_naga::{Arg, Capabilities, Module, write};
 use wgpu::{BindGroupLayoutEntry, BindingType, BufferBindingType, ShaderStages};
 
 use crate::device::reports::Described;
@@ -33,7 +33,17 @@ pub(super) struct Variant {
 
 /// Compiles a kernel for facts.
 pub(super) fn compile(gpu: &Gpu, kernel: &Kernel, facts: &Facts) -> Result<Variant> {
-    let module = tilewise_naga::compile(kernel, facts, &gpu.capabilities)
+    compile_for(gpu, kernel, facts, &gpu.capabilities_for(kernel)?)
+}
+
+/// Compiles a kernel for facts, and what the adapter can do.
+pub(super) fn compile_for(
+    gpu: &Gpu,
+    kernel: &Kernel,
+    facts: &Facts,
+    capabilities: &Capabilities,
+) -> Result<Variant> {
+    let module = tilewise_naga::compile(kernel, facts, capabilities)
         .map_err(|unsupported| by_naga(unsupported, &gpu.name))?;
     let spirv = gpu.exact.then(|| write::spirv(&module)).transpose();
     let spirv =

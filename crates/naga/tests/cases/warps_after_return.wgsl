@@ -1,0 +1,147 @@
+@group(0) @binding(0) 
+var<uniform> launch_1: array<vec4<u32>, 3>;
+@group(0) @binding(1) 
+var<storage, read_write> out: array<u32>;
+var<workgroup> lanes: array<u32, 128>;
+var<workgroup> ended_lanes: array<atomic<u32>, 4>;
+@group(0) @binding(2) 
+var<storage, read_write> reports: array<atomic<u32>>;
+
+fn begin_report(area: u32, site: u32, len: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>) -> u32 {
+    var local_7: u32 = 4294967295u;
+
+    let _e11 = (area == 0u);
+    if _e11 {
+        atomicAdd((&reports[0u]), 1u);
+    }
+    let _e14 = ((area * 3u) + 1u);
+    let _e18 = atomicLoad((&reports[(_e14 + 1u)]));
+    if (_e18 >= len) {
+        let _e21 = (_e18 - len);
+        let _e22 = atomicLoad((&reports[_e14]));
+        if (_e22 <= _e21) {
+            let _e24 = atomicAdd((&reports[_e14]), len);
+            if (_e24 <= _e21) {
+                let _e28 = atomicLoad((&reports[2u]));
+                let _e32 = ((8u + (_e28 * area)) + _e24);
+                atomicStore((&reports[(_e32 + 0u)]), len);
+                atomicStore((&reports[(_e32 + 1u)]), site);
+                atomicStore((&reports[(_e32 + 2u)]), launch);
+                atomicStore((&reports[(_e32 + 3u)]), block_1.x);
+                atomicStore((&reports[(_e32 + 6u)]), thread_1.x);
+                atomicStore((&reports[(_e32 + 4u)]), block_1.y);
+                atomicStore((&reports[(_e32 + 7u)]), thread_1.y);
+                atomicStore((&reports[(_e32 + 5u)]), block_1.z);
+                atomicStore((&reports[(_e32 + 8u)]), thread_1.z);
+                local_7 = _e32;
+            }
+        }
+    }
+    let _e61 = local_7;
+    if ((_e61 == 4294967295u) && !(_e11)) {
+        atomicAdd((&reports[3u]), 1u);
+    }
+    return _e61;
+}
+
+@compute @workgroup_size(44, 1, 1) 
+fn warps_after_return(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) thread_number: u32) {
+    var local: bool = true;
+    var local_1: u32 = 0u;
+    var local_2: u32;
+    var local_3: bool;
+    var local_4: u32;
+    var local_5: u32;
+    var local_6: u32;
+
+    let _e11 = (thread_number & 31u);
+    if (_e11 == 0u) {
+        let _e24 = (thread_number >> 5u);
+        atomicStore((&ended_lanes[_e24]), 0u);
+        atomicStore((&ended_lanes[(_e24 + 2u)]), 0u);
+    }
+    workgroupBarrier();
+    let _e128 = launch_1[1].z;
+    let _e131 = launch_1[0].x;
+    let _e134 = launch_1[0].y;
+    let _e137 = launch_1[0].z;
+    let _e153 = launch_1[2].x;
+    if (thread.x == 3u) {
+        local = false;
+    }
+    let _e15 = local_1;
+    let _e18 = ((_e15 * 64u) + thread_number);
+    lanes[_e18] = _e11;
+    let _e33 = local;
+    if !(_e33) {
+        atomicOr((&ended_lanes[((_e15 * 2u) + (thread_number >> 5u))]), (1u << _e11));
+    }
+    local_1 = (1u - _e15);
+    workgroupBarrier();
+    let _e37 = atomicLoad((&ended_lanes[((_e15 * 2u) + (thread_number >> 5u))]));
+    let _e47 = (~(_e37) & (4294967295u >> (32u - min((44u - (thread_number - _e11)), 32u))));
+    local_2 = 0u;
+    local_3 = false;
+    local_4 = 0u;
+    loop {
+        let _e53 = local_4;
+        if (_e53 == (_e11 + 1u)) {
+            break;
+        }
+        if (((_e47 >> _e53) & 1u) == 1u) {
+            let _e60 = lanes[((_e18 - _e11) + _e53)];
+            let _e61 = local_2;
+            let _e63 = local_3;
+            local_2 = select(_e60, (_e61 + _e60), _e63);
+            local_3 = true;
+        }
+        local_4 = (_e53 + 1u);
+    }
+    let _e66 = local_2;
+    local_5 = _e11;
+    local_6 = 1u;
+    loop {
+        let _e69 = local_6;
+        if (_e69 == 32u) {
+            break;
+        }
+        let _e71 = local_5;
+        let _e72 = local_1;
+        let _e74 = ((_e72 * 64u) + thread_number);
+        lanes[_e74] = _e71;
+        local_1 = (1u - _e72);
+        workgroupBarrier();
+        let _e78 = (_e69 <= _e11);
+        let _e83 = lanes[((_e74 - _e11) + select(_e11, (_e11 - _e69), _e78))];
+        local_5 = select(_e71, (_e83 + _e71), _e78);
+        local_6 = (_e69 << 1u);
+    }
+    let _e87 = local_5;
+    let _e91 = select(_e66, _e87, ((_e47 & (_e47 + 1u)) == 0u));
+    let _e92 = local_1;
+    let _e94 = ((_e92 * 64u) + thread_number);
+    lanes[_e94] = _e91;
+    let _e100 = local;
+    if !(_e100) {
+        atomicOr((&ended_lanes[((_e92 * 2u) + (thread_number >> 5u))]), (1u << _e11));
+    }
+    local_1 = (1u - _e92);
+    workgroupBarrier();
+    let _e104 = atomicLoad((&ended_lanes[((_e92 * 2u) + (thread_number >> 5u))]));
+    let _e114 = ((_e11 ^ 1u) & 31u);
+    let _e117 = ((((~(_e104) & (4294967295u >> (32u - min((44u - (thread_number - _e11)), 32u)))) >> _e114) & 1u) == 1u);
+    let _e120 = lanes[((_e94 - _e11) + _e114)];
+    let _e123 = local;
+    if (_e123 && !(_e117)) {
+        let _e141 = begin_report(0u, 0u, 11u, _e128, (vec3<u32>(_e131, _e134, _e137) + block), thread);
+        if (_e141 != 4294967295u) {
+            atomicStore((&reports[(_e141 + 9u)]), _e114);
+            atomicStore((&reports[(_e141 + 10u)]), 0u);
+        }
+    }
+    let _e150 = local;
+    if _e150 {
+        out[(thread.x + _e153)] = select(_e91, _e120, _e117);
+    }
+    return;
+}
