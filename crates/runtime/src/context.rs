@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
+use tilewise_ir::pass::Optimizer;
 use tilewise_stage::recycle;
 
 use crate::cache::{KernelCache, Passes};
@@ -41,7 +42,7 @@ use crate::reports::{ReportSink, ReportTo, Reports};
 pub struct DeviceContext {
     shared: Arc<Shared>,
     stream: Arc<dyn Stream>,
-    optimize: bool,
+    optimizer: Optimizer,
     checked: bool,
     report_sink: Option<ReportSink>,
     max_rounds: Option<u64>,
@@ -82,7 +83,7 @@ impl fmt::Display for Shared {
 /// Names the device that [`DeviceContext::new`] opens.
 const DEVICE: &str = "TILEWISE_DEVICE";
 
-/// `0` turns the optimiser off.
+/// `0` turns the optimiser off, `-NAME,-NAME` passes of it.
 const OPTIMIZER: &str = "TILEWISE_OPT";
 
 /// `1` checks every launch.
@@ -94,14 +95,14 @@ const DUMP: &str = "TILEWISE_DUMP";
 impl DeviceContext {
     /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
     ///
-    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_CHECK=1` makes all launches
-    /// [checked](DeviceContext::checked) ones, and the best device the CPU.
+    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_OPT=-licm,-cse` these passes of
+    /// it. `TILEWISE_CHECK=1` makes all launches [checked](DeviceContext::checked) ones, and the best device the CPU.
     ///
     /// # Errors
     ///
     /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
     /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
-    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` is neither 0 nor 1.
+    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` says something else.
     pub fn new() -> Result<DeviceContext> {
         let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
         // The best device that can check is the CPU.
@@ -141,7 +142,7 @@ impl DeviceContext {
     /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
     fn from_variables(name: Option<&str>, optimizer: Option<&str>) -> Result<DeviceContext> {
         static CONTEXTS: AtomicU64 = AtomicU64::new(1);
-        let optimize = switch(OPTIMIZER, optimizer, true)?;
+        let optimizer = parse_optimizer(optimizer)?;
         let device = match name {
             Some(name) => device::open(name)?,
             None => device::open_best()?,
@@ -153,7 +154,7 @@ impl DeviceContext {
         Ok(DeviceContext {
             shared,
             stream,
-            optimize,
+            optimizer,
             checked: false,
             report_sink: None,
             max_rounds: None,
@@ -204,7 +205,7 @@ impl DeviceContext {
     /// compile, never what it computes. It is on unless `TILEWISE_OPT=0` is set.
     #[must_use]
     pub fn with_optimizer(self, on: bool) -> DeviceContext {
-        DeviceContext { optimize: on, ..self }
+        DeviceContext { optimizer: if on { Optimizer::ON } else { Optimizer::OFF }, ..self }
     }
 
     /// The same context, each launch of which is checked: for races, reads of memory that nobody wrote, accesses outside a
@@ -408,16 +409,12 @@ impl DeviceContext {
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         #[cfg(feature = "inspect")]
         if let Some(inspector) = &self.inspector {
-            inspector.look(&kernel, self.optimize, grid, block, &args)?;
+            inspector.look(&kernel, self.optimizer, grid, block, &args)?;
         }
         if self.checked && !self.shared.device.can_check() {
             return Err(Error::CannotCheck { device: self.device_name().to_owned() });
         }
-        let passes = match (self.checked, self.optimize) {
-            (true, _) => Passes::Checked,
-            (false, true) => Passes::Optimized,
-            (false, false) => Passes::Prepared,
-        };
+        let passes = if self.checked { Passes::Checked } else { Passes::Optimized(self.optimizer) };
         let compiled = self.shared.kernels.get(&kernel, passes, &*self.shared.device)?;
         recycle(kernel);
         let reports = match &self.report_sink {
@@ -459,7 +456,7 @@ impl fmt::Debug for DeviceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeviceContext")
             .field("context", &format_args!("{}", self.shared))
-            .field("optimizer", &self.optimize)
+            .field("optimizer", &self.optimizer)
             .field("checked", &self.checked)
             .field("threads", &self.threads)
             .field("output", &self.output)
@@ -486,6 +483,16 @@ pub fn check(test: impl FnOnce(&DeviceContext) -> Result<()>) -> Result<()> {
 /// An environment variable, if it is set to something.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The passes that run, by the value of [`OPTIMIZER`].
+fn parse_optimizer(value: Option<&str>) -> Result<Optimizer> {
+    let Some(value) = value else { return Ok(Optimizer::ON) };
+    value.parse().map_err(|_| Error::Variable {
+        variable: OPTIMIZER,
+        value: value.to_owned(),
+        expected: "0, 1, or passes to leave out (`-licm,-cse`)",
+    })
 }
 
 /// Whether what a variable turns on or off is on; `default` if it is not set.
@@ -532,13 +539,14 @@ mod tests {
 
     #[test]
     fn the_optimizer_is_on_unless_turned_off() {
-        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimize);
-        assert_eq!(on(None), Ok(true));
-        assert_eq!(on(Some("1")), Ok(true));
-        assert_eq!(on(Some(" 0")), Ok(false));
+        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimizer);
+        assert_eq!(on(None), Ok(Optimizer::ON));
+        assert_eq!(on(Some("1")), Ok(Optimizer::ON));
+        assert_eq!(on(Some(" 0")), Ok(Optimizer::OFF));
+        assert_eq!(on(Some("-cse")), Ok(Optimizer::ON.without("cse").unwrap()));
         assert_eq!(
             on(Some("no")).unwrap_err().to_string(),
-            "the environment variable TILEWISE_OPT is `no`; set it to 0 or 1, or unset it"
+            "the environment variable TILEWISE_OPT is `no`; set it to 0, 1, or passes to leave out (`-licm,-cse`), or unset it"
         );
     }
 }

@@ -3,9 +3,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use tilewise::ir::analysis::{self, ArgNumbers, LaunchNumbers};
-use tilewise::ir::{Const, Kernel, ParamKind, pass, verify};
 use tilewise::DeviceContext;
+use tilewise::ir::analysis::{self, ArgNumbers, LaunchNumbers};
+use tilewise::ir::pass::{self, Decisions, Optimizer};
+use tilewise::ir::{Const, Kernel, ParamKind, verify};
 use tilewise::layout::row_major;
 
 use crate::kernels::Describe;
@@ -81,14 +82,19 @@ fn run(stage: &mut impl FnMut() -> Kernel) -> Times {
     let numbers = launch_numbers(&kernel);
     let mut facts = analysis::analyze(&kernel, &numbers);
     step(&mut steps);
-    if pass::decide::run(&mut kernel, &facts.decided) {
-        pass::optimize(&mut kernel);
+    if let Some(decisions) = Decisions::of(&facts, Optimizer::ON) {
+        decisions.apply(&mut kernel, Optimizer::ON);
         facts = analysis::analyze(&kernel, &numbers);
     }
     step(&mut steps);
+    let scalar = (kernel.clone(), facts.clone());
+    Optimizer::ON.vectorize(&mut kernel, &mut facts);
     black_box(tilewise_ptx::compile(&kernel, &facts, tilewise_ptx::Target::new(90)).expect("PTX"));
     step(&mut steps);
-    black_box(tilewise_naga::compile(&kernel, &facts, &tilewise_naga::Capabilities::VULKAN).expect("a module"));
+    let (kernel, facts) = scalar;
+    black_box(
+        tilewise_naga::compile(&kernel, &facts, &tilewise_naga::Capabilities::VULKAN).expect("a module"),
+    );
     step(&mut steps);
     black_box(tilewise_interp::Program::compile(&kernel).expect("a program"));
     step(&mut steps);
