@@ -26,7 +26,7 @@ const PACKAGES: [&str; 6] = [
 const CAPABILITIES: [u32; 2] = [80, 90];
 
 /// For each of our kernels with a twin: its file and function in `bench/peers`.
-const TWINS: [(&str, &str, &str); 10] = [
+const TWINS: [(&str, &str, &str); 11] = [
     ("add-elementwise", "add", "add_vectors"),
     ("add-manual_vectorized", "add", "add_manual_vectorized"),
     ("add-scalar", "add", "add_scalar"),
@@ -35,6 +35,7 @@ const TWINS: [(&str, &str, &str); 10] = [
     ("add-vectors", "add", "add_vectors"),
     ("dot-tree", "dot", "dot_tree"),
     ("dot-vectors", "dot", "dot_vectors"),
+    ("matmul-naive", "matmul", "matmul_naive"),
     ("matmul-registers", "matmul", "matmul_registers"),
     ("matmul-tiled", "matmul", "matmul_tiled"),
 ];

@@ -85,7 +85,8 @@ type Terms = SmallVec<[(Value, u64); 3]>;
 struct Group {
     /// Constants of the offsets, and numbers.
     accesses: Vec<(u64, usize)>,
-    /// For loads: constants of the offsets, with the same terms, that were stored to since.
+    /// For loads: constants of the offsets, with the same terms, that were stored to since, or are stored to since after
+    /// stores have moved.
     stored: Vec<u64>,
 }
 
@@ -169,6 +170,11 @@ impl<'k> Finder<'k> {
         let group = open.loads.entry(terms).or_default();
         if group.refuses(at.0) {
             self.finish(mem, false, std::mem::take(group));
+        }
+        if group.accesses.is_empty() {
+            // These may yet go behind this load, and before one that would come to it.
+            let waiting = open.stores.iter().flat_map(|(_, stores)| &stores.accesses);
+            group.stored.extend(waiting.map(|&(constant, _)| constant));
         }
         group.accesses.push(at);
     }

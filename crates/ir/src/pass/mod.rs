@@ -55,6 +55,7 @@
 //! what touches which memory.
 
 pub mod access;
+pub mod accumulate;
 mod assigned;
 pub mod carried;
 pub mod compact;
@@ -122,6 +123,7 @@ pub const OPTIMIZE: &[Pass] = &[
     Pass { name: "unroll", run: unroll::run },
     Pass { name: "cse", run: cse::run },
     Pass { name: "licm", run: licm::run },
+    Pass { name: "accumulate", run: accumulate::run },
     Pass { name: "dce", run: dce::run },
 ];
 

@@ -224,3 +224,15 @@ fn accesses() {
         });
     }
 }
+
+/// The generator makes loops that update an element of memory.
+#[test]
+fn sums_in_memory_are_found() {
+    let mut found = 0;
+    for seed in seeds() {
+        let (mut kernel, _) = generate::kernel(seed, Mix::ACCESSES);
+        pass::prepare(&mut kernel);
+        found += u64::from(pass::accumulate::run(&mut kernel));
+    }
+    assert!(found * 20 > kernels(), "{found} of {} kernels", kernels());
+}

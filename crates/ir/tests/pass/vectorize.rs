@@ -83,6 +83,15 @@ fn an_update_in_place() {
 }
 
 #[test]
+fn a_load_does_not_go_before_a_store_that_goes_behind_another() {
+    let both = "store %out[%i1], %x
+        %a = load %out[%i] : f32
+        store %out[%i], %x
+        %b = load %out[%i1] : f32";
+    assert_eq!(lanes(both, 16), [("load", 1), ("store", 2), ("load", 1)]);
+}
+
+#[test]
 fn what_may_be_the_same_element_stays_between() {
     let unknown = "store %out[%i], %x\n%a = load %out[%other] : f32\nstore %out[%i1], %x";
     assert_eq!(lanes(unknown, 16), [("store", 1), ("load", 1), ("store", 1)]);
@@ -105,7 +114,7 @@ fn what_orders_or_leaves_stays_between() {
         let loads = format!("%a = load %in[%i] : f32\n{between}\n%b = load %in[%i1] : f32");
         assert_eq!(lanes(&loads, 16), [("load", 1); 2], "{between}");
     }
-    let checked = "%a = load %in[%i] : f32\n%b = load %in[%i1] : f32 if (0: %i1 < %c3)";
+    let checked = "%a = load %in[%i] : f32\n%b = load %in[%i1] if (0: %i1 < %c3) : f32";
     assert_eq!(lanes(checked, 16), [("load", 1); 2]);
 }
 
