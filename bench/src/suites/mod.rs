@@ -16,6 +16,7 @@ use tilewise::DeviceContext;
 
 use crate::check::Verified;
 use crate::checks::Checks;
+use crate::code::CodeFolder;
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::report::{Against, Ratio, Record, Report};
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     pub(crate) peers: Peers,
     /// Where the results go.
     pub(crate) report: Report,
+    /// Where the kernels' code goes, if it is wanted.
+    pub(crate) code: Option<CodeFolder>,
     /// Whether something has gone wrong. It has been told then, and the rest is measured all the same.
     pub(crate) failed: Cell<bool>,
 }
@@ -114,6 +117,9 @@ impl Session {
     ) -> Result<Record> {
         let Timing { median, min, host } = measure(&self.ctx, self.settings.repeats(), || run(state))?;
         let benchmark = case.benchmark.name();
+        if let Some(code) = &self.code {
+            code.write(benchmark, case.name, checks)?;
+        }
         let verified = check(state)?.map_err(|what| Error::Wrong {
             benchmark,
             name: format!("{}/{}", checks.by(), case.name),

@@ -123,15 +123,22 @@ mod tests {
 
     #[test]
     fn a_barrier_between_a_store_and_a_load_exchanges() {
-        assert_eq!(orders(TWO, "%1 = load %a[%0] : f32\nstore %b[%0], %1\nbarrier\nbarrier\n%2 = load %b[%0] : f32\nbarrier"), [
-            true, true, false
-        ]);
+        assert_eq!(
+            orders(
+                TWO,
+                "%1 = load %a[%0] : f32\nstore %b[%0], %1\nbarrier\nbarrier\n%2 = load %b[%0] : f32\nbarrier"
+            ),
+            [true, true, false]
+        );
     }
 
     #[test]
     fn so_does_one_between_a_load_and_a_store_or_two_stores() {
         assert_eq!(orders(TWO, "%1 = load %a[%0] : f32\nbarrier\nstore %a[%0], %1"), [true]);
-        assert_eq!(orders(TWO, "%1 = load %b[%0] : f32\nstore %a[%0], %1\nbarrier\nstore %a[%0], %1"), [true]);
+        assert_eq!(
+            orders(TWO, "%1 = load %b[%0] : f32\nstore %a[%0], %1\nbarrier\nstore %a[%0], %1"),
+            [true]
+        );
         assert_eq!(orders(TWO, "%1 = load %a[%0] : f32\nbarrier\n%2 = load %a[%0] : f32"), [false]);
     }
 

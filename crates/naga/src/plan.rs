@@ -195,7 +195,8 @@ impl<'k> Plan<'k> {
             let values = &inst.args[1..inst.op.access_args().unwrap_or(1)];
             let uses = &mut uses[n].1;
             uses.wide |= values.iter().chain(&inst.results).any(wide);
-            let accessed = if matches!(inst.op, Op::Store(_)) { inst.args.get(1) } else { inst.results.first() };
+            let accessed =
+                if matches!(inst.op, Op::Store(_)) { inst.args.get(1) } else { inst.results.first() };
             let lanes = accessed.map_or(1, |&value| usize::from(kernel.ty(value).lanes));
             let elem = kernel.mem_elem(access.mem).map_or(1, |ty| ty.scalar.size());
             let together = together(facts, elem, lanes);

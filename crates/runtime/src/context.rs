@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 use tilewise_check::profile::Profile;
 use tilewise_check::{Wanted, render};
+use tilewise_ir::pass::Optimizer;
 use tilewise_stage::recycle;
 
 use crate::cache::{KernelCache, Passes};
@@ -44,7 +45,7 @@ use crate::watch::{Goes, Kept, Sink, Watch, Watching};
 pub struct DeviceContext {
     shared: Arc<Shared>,
     stream: Arc<dyn Stream>,
-    optimize: bool,
+    optimizer: Optimizer,
     watch: Watch,
     max_rounds: Option<u64>,
     threads: Option<NonZeroUsize>,
@@ -84,7 +85,7 @@ impl fmt::Display for Shared {
 /// Names the device that [`DeviceContext::new`] opens.
 const DEVICE: &str = "TILEWISE_DEVICE";
 
-/// `0` turns the optimiser off.
+/// `0` turns the optimiser off, `-NAME,-NAME` passes of it.
 const OPTIMIZER: &str = "TILEWISE_OPT";
 
 /// `1` checks every launch.
@@ -99,16 +100,17 @@ const DUMP: &str = "TILEWISE_DUMP";
 impl DeviceContext {
     /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
     ///
-    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_CHECK=1` makes all launches
-    /// [checked](DeviceContext::checked) ones, and the best device the CPU. `TILEWISE_PROFILE=1` makes them
-    /// [profiled](DeviceContext::profiled) ones in the same way, and prints what was counted.
+    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_OPT=-licm,-cse` these passes of
+    /// it. `TILEWISE_CHECK=1` makes all launches [checked](DeviceContext::checked) ones, and the best device the CPU.
+    /// `TILEWISE_PROFILE=1` makes them [profiled](DeviceContext::profiled) ones in the same way, and prints what was
+    /// counted.
     ///
     /// # Errors
     ///
     /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
     /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
-    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if a variable that
-    /// turns something on or off is neither 0 nor 1.
+    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if one of these variables
+    /// has another value.
     pub fn new() -> Result<DeviceContext> {
         let watch = watch_of_variables()?;
         // The best device that can watch launches is the CPU.
@@ -149,7 +151,7 @@ impl DeviceContext {
     /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
     fn from_variables(name: Option<&str>, optimizer: Option<&str>) -> Result<DeviceContext> {
         static CONTEXTS: AtomicU64 = AtomicU64::new(1);
-        let optimize = switch(OPTIMIZER, optimizer, true)?;
+        let optimizer = parse_optimizer(optimizer)?;
         let device = match name {
             Some(name) => device::open(name)?,
             None => device::open_best()?,
@@ -161,7 +163,7 @@ impl DeviceContext {
         Ok(DeviceContext {
             shared,
             stream,
-            optimize,
+            optimizer,
             watch: Watch::default(),
             max_rounds: None,
             threads: None,
@@ -211,7 +213,7 @@ impl DeviceContext {
     /// compile, never what it computes. It is on unless `TILEWISE_OPT=0` is set.
     #[must_use]
     pub fn with_optimizer(self, on: bool) -> DeviceContext {
-        DeviceContext { optimize: on, ..self }
+        DeviceContext { optimizer: if on { Optimizer::ON } else { Optimizer::OFF }, ..self }
     }
 
     /// The same context, each launch of which is checked: for races, reads of memory that nobody wrote, accesses outside a
@@ -481,7 +483,7 @@ impl DeviceContext {
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         #[cfg(feature = "inspect")]
         if let Some(inspector) = &self.inspector {
-            inspector.look(&kernel, self.optimize, grid, block, &args)?;
+            inspector.look(&kernel, self.optimizer, grid, block, &args)?;
         }
         let wanted = self.watch.wanted();
         if !self.shared.device.can_watch() {
@@ -492,11 +494,10 @@ impl DeviceContext {
                 Wanted { report: false, profile: false } => {}
             }
         }
-        let passes = match (wanted, self.optimize) {
-            (Wanted { profile: true, .. }, _) => Passes::Profiled,
-            (Wanted { report: true, .. }, _) => Passes::Checked,
-            (_, true) => Passes::Optimized,
-            (_, false) => Passes::Prepared,
+        let passes = match wanted {
+            Wanted { profile: true, .. } => Passes::Profiled,
+            Wanted { report: true, .. } => Passes::Checked,
+            Wanted { profile: false, report: false } => Passes::Optimized(self.optimizer),
         };
         let compiled = self.shared.kernels.get(&kernel, passes, &*self.shared.device)?;
         recycle(kernel);
@@ -536,7 +537,7 @@ impl fmt::Debug for DeviceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeviceContext")
             .field("context", &format_args!("{}", self.shared))
-            .field("optimizer", &self.optimize)
+            .field("optimizer", &self.optimizer)
             .field("wanted", &self.watch.wanted())
             .field("threads", &self.threads)
             .field("output", &self.output)
@@ -573,6 +574,16 @@ fn watch_of_variables() -> Result<Watch> {
 /// An environment variable, if it is set to something.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The passes that run, by the value of [`OPTIMIZER`].
+fn parse_optimizer(value: Option<&str>) -> Result<Optimizer> {
+    let Some(value) = value else { return Ok(Optimizer::ON) };
+    value.parse().map_err(|_| Error::Variable {
+        variable: OPTIMIZER,
+        value: value.to_owned(),
+        expected: "0, 1, or passes to leave out (`-licm,-cse`)",
+    })
 }
 
 /// Whether what a variable turns on or off is on; `default` if it is not set.
@@ -619,13 +630,14 @@ mod tests {
 
     #[test]
     fn the_optimizer_is_on_unless_turned_off() {
-        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimize);
-        assert_eq!(on(None), Ok(true));
-        assert_eq!(on(Some("1")), Ok(true));
-        assert_eq!(on(Some(" 0")), Ok(false));
+        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimizer);
+        assert_eq!(on(None), Ok(Optimizer::ON));
+        assert_eq!(on(Some("1")), Ok(Optimizer::ON));
+        assert_eq!(on(Some(" 0")), Ok(Optimizer::OFF));
+        assert_eq!(on(Some("-cse")), Ok(Optimizer::ON.without("cse").unwrap()));
         assert_eq!(
             on(Some("no")).unwrap_err().to_string(),
-            "the environment variable TILEWISE_OPT is `no`; set it to 0 or 1, or unset it"
+            "the environment variable TILEWISE_OPT is `no`; set it to 0, 1, or passes to leave out (`-licm,-cse`), or unset it"
         );
     }
 }

@@ -40,8 +40,9 @@
 //!
 //! # What a launch decides
 //!
-//! [`decide`] makes constants of the conditions that the numbers of a launch decide, for a variant of the kernel;
-//! [`proved`] takes the bounds out that they prove.
+//! [`decide`] makes constants of the values that the numbers of a launch decide, [`proved`] takes the bounds out that
+//! they prove. [`Decisions`] are both, for a variant of the kernel. [`vectorize`] joins accesses that are proved to be
+//! aligned, where the device gains by it.
 //!
 //! # Lowerings
 //!
@@ -54,6 +55,7 @@
 //! what touches which memory.
 
 pub mod access;
+pub mod accumulate;
 mod assigned;
 pub mod carried;
 pub mod compact;
@@ -67,17 +69,23 @@ pub mod effects;
 pub mod licm;
 pub mod lower;
 pub mod marks;
+mod optimizer;
 pub mod promote;
 pub mod proved;
 pub mod rewrite;
 pub mod simplify;
 pub mod slots;
+mod specialize;
 pub mod unroll;
 pub mod uses;
+pub mod vectorize;
 pub mod witness;
 
 use crate::kernel::Kernel;
 use crate::verify;
+
+pub use optimizer::{NoSuchPass, Optimizer, SPECIALIZE};
+pub use specialize::Decisions;
 
 /// A pass: its name and its function, which gives whether it has changed the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +134,7 @@ pub const OPTIMIZE: &[Pass] = &[
     Pass { name: "unroll", run: unroll::run },
     Pass { name: "cse", run: cse::run },
     Pass { name: "licm", run: licm::run },
+    Pass { name: "accumulate", run: accumulate::run },
     Pass { name: "dce", run: dce::run },
 ];
 
@@ -161,22 +170,14 @@ pub fn prepare_profiled(kernel: &mut Kernel) {
     }
 }
 
-/// Runs [`OPTIMIZE`] on a prepared kernel. May be run again when more has become known about a kernel.
+/// Runs all of [`OPTIMIZE`] on a prepared kernel. May be run again when more has become known about a kernel.
 pub fn optimize(kernel: &mut Kernel) {
     optimize_with(kernel, |_, _| {});
 }
 
 /// [`optimize`], with `observe` called after each pass that has changed the kernel.
-pub fn optimize_with(kernel: &mut Kernel, mut observe: impl FnMut(&Pass, &Kernel)) {
-    // A pass that has seen the kernel as it is would find nothing.
-    let mut unchanged = 0;
-    for pass in OPTIMIZE.iter().cycle().take(OPTIMIZE.len() * MAX_ROUNDS) {
-        if unchanged == OPTIMIZE.len() {
-            break;
-        }
-        unchanged = if run(pass, kernel, &mut observe) { 0 } else { unchanged + 1 };
-    }
-    run(&FINISH, kernel, &mut observe);
+pub fn optimize_with(kernel: &mut Kernel, observe: impl FnMut(&Pass, &Kernel)) {
+    Optimizer::ON.run_with(kernel, observe);
 }
 
 fn run(pass: &Pass, kernel: &mut Kernel, observe: &mut impl FnMut(&Pass, &Kernel)) -> bool {

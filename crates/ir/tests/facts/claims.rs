@@ -57,7 +57,8 @@ pub(crate) fn check(kernel: &Kernel, launch: &Launch, align: u32, claims: &mut C
         check_variant("what is decided", kernel, &decided, &facts, launch, &expected);
     }
     let mut proved = kernel.clone();
-    if pass::proved::run(&mut proved, &facts) {
+    let in_bounds: Vec<u8> = facts.accesses.iter().map(|access| access.in_bounds).collect();
+    if pass::proved::run(&mut proved, &in_bounds) {
         check_variant("what is proved", kernel, &proved, &facts, launch, &expected);
     }
 }
@@ -162,10 +163,10 @@ impl Observer for Judge<'_> {
             return;
         }
         let Some(range) = self.ranges.of(value) else { self.fail(&format!("{value:?} is reached")) };
-        if let Some(truth) = self.facts.decided[value.0 as usize]
-            && lanes != [u64::from(truth)]
+        if let Some(constant) = self.facts.decided[value.0 as usize]
+            && lanes != [constant.bits]
         {
-            self.fail(&format!("{value:?} is {lanes:?} and is claimed to be {truth}"));
+            self.fail(&format!("{value:?} is {lanes:?} and is claimed to be {constant:?}"));
         }
         for &bits in &*lanes {
             let number = Const { scalar: ty.scalar, bits }.as_int().expect("an integer");

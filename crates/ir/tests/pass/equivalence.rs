@@ -14,7 +14,7 @@ fn kernels() -> u64 {
 }
 
 /// The first seed: `TILEWISE_SEED`, or 0.
-fn seeds() -> std::ops::Range<u64> {
+pub(crate) fn seeds() -> std::ops::Range<u64> {
     let first = std::env::var("TILEWISE_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     first..first + kernels()
 }
@@ -38,7 +38,7 @@ fn difference(before: &Outcome, after: &Outcome) -> Option<String> {
 }
 
 /// Runs `change` on a kernel and compares what the kernel does.
-fn check(
+pub(crate) fn check(
     name: &str,
     kernel: &Kernel,
     launches: &[Launch],
@@ -233,4 +233,16 @@ fn accesses() {
             true
         });
     }
+}
+
+/// The generator makes loops that update an element of memory.
+#[test]
+fn sums_in_memory_are_found() {
+    let mut found = 0;
+    for seed in seeds() {
+        let (mut kernel, _) = generate::kernel(seed, Mix::ACCESSES);
+        pass::prepare(&mut kernel);
+        found += u64::from(pass::accumulate::run(&mut kernel));
+    }
+    assert!(found * 20 > kernels(), "{found} of {} kernels", kernels());
 }

@@ -1,7 +1,7 @@
 //! Loads and stores, and the bounds of accesses.
 
-use super::code::Expr;
 use super::Emitter;
+use super::code::Expr;
 use crate::plan::{Register, access_facts, is_proved, together};
 use naga::BinaryOperator as Operator;
 use tilewise_ir::{Access, AccessKind, Inst, Op, SiteKind, Value};

@@ -27,6 +27,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
+use tilewise_ir::pass::Optimizer;
 use tilewise_ir::{Const, Kernel, Scalar};
 
 use crate::error::{Error, Result};
@@ -91,9 +92,9 @@ pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// Rewrites operations that the device has no instructions for; gives whether the kernel has changed.
     fn lower(&self, kernel: &mut Kernel) -> bool;
 
-    /// Makes a kernel ready to run. It has been lowered and verified; `optimize` is whether passes have run on it, and may
-    /// run again.
-    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>>;
+    /// Makes a kernel ready to run. It has been lowered and verified; the passes of `optimizer` have run on it, and
+    /// may run again.
+    fn compile(&self, kernel: Kernel, optimizer: Optimizer) -> Result<Arc<dyn Executable>>;
 
     /// Waits for all that was enqueued, on all streams, and gives the faults that nobody has been told of.
     fn synchronize(&self) -> Result<Option<FaultReport>>;

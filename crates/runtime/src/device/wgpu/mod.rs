@@ -19,7 +19,8 @@ mod stream;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tilewise_ir::{Kernel, Scalar, pass};
+use tilewise_ir::pass::{self, Optimizer};
+use tilewise_ir::{Kernel, Scalar};
 
 use crate::device::wgpu::adapter::{Found, Kind};
 use crate::device::wgpu::executable::WgpuExecutable;
@@ -106,8 +107,8 @@ impl Device for WgpuDevice {
         self.shared.gpu.exact && pass::lower::math::run(kernel)
     }
 
-    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
-        Ok(Arc::new(WgpuExecutable::new(&self.shared, kernel, optimize)))
+    fn compile(&self, kernel: Kernel, optimizer: Optimizer) -> Result<Arc<dyn Executable>> {
+        Ok(Arc::new(WgpuExecutable::new(&self.shared, kernel, optimizer)))
     }
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {
