@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::peers::Peers;
 use crate::report::Report;
 use crate::settings::Settings;
-use crate::suites::Session;
+use crate::suites::{Beside, Session};
 
 fn main() -> ExitCode {
     match run(Settings::parse()) {
@@ -61,6 +61,12 @@ fn run(settings: Settings) -> Result<ExitCode> {
     };
     let info = ctx.device_info();
     println!("device: {} ({})", info.name, info.description);
+    let beside = settings.beside.as_ref().map(|name| DeviceContext::open(name)).transpose()?;
+    let beside = beside.map(|ctx| Beside { ctx, runs: false });
+    if let Some(Beside { ctx, .. }) = &beside {
+        let info = ctx.device_info();
+        println!("beside: {} ({})", info.name, info.description);
+    }
     let peers = Peers::find(&settings);
     match peers.program() {
         Some(program) => println!("peers: {}", program.display()),
@@ -69,7 +75,7 @@ fn run(settings: Settings) -> Result<ExitCode> {
     println!("times are medians of {}; a ratio is a peer's time over ours", settings.repeats());
 
     let failed = Cell::new(false);
-    let mut session = Session { ctx, settings, peers, report: Report::default(), code, failed };
+    let mut session = Session { ctx, settings, peers, report: Report::default(), code, beside, failed };
     for benchmark in session.settings.benchmarks() {
         session.run(benchmark);
     }

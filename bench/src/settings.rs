@@ -23,6 +23,11 @@ pub(crate) struct Settings {
     #[arg(short = 'e', long)]
     pub(crate) device: Option<String>,
 
+    /// Run each benchmark on this device first, in the same process, and print how fast the first is beside it: `-e vulkan
+    /// --beside nvidia`.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) beside: Option<String>,
+
     /// Small sizes and few repeats, for a device that is slow or a program that is to be tested.
     #[arg(long)]
     quick: bool,

@@ -44,6 +44,8 @@ pub struct Capabilities {
     /// A store to one component of a vector in memory leaves the others alone. SPIR-V says so, and HLSL stores to bytes;
     /// WGSL and MSL may write all of the vector, and so undo what other threads store to it.
     pub component_stores: bool,
+    /// What the device can be told to leave of floats as it is. Only SPIR-V can tell.
+    pub float_controls: FloatControls,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -69,6 +71,7 @@ impl Capabilities {
         memory_barriers: false,
         barriers_by_atomics: false,
         component_stores: false,
+        float_controls: FloatControls::NONE,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -124,6 +127,7 @@ impl Capabilities {
         memory_barriers: true,
         barriers_by_atomics: false,
         component_stores: true,
+        float_controls: FloatControls::ALL,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],
@@ -178,6 +182,60 @@ impl Capabilities {
         }
         naga
     }
+}
+
+/// The widths of floats for which a device keeps a promise if it is asked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Widths {
+    /// `f16`.
+    pub f16: bool,
+    /// `f32`.
+    pub f32: bool,
+    /// `f64`.
+    pub f64: bool,
+}
+
+impl Widths {
+    /// All widths, or none.
+    pub const fn all(keeps: bool) -> Widths {
+        Widths { f16: keeps, f32: keeps, f64: keeps }
+    }
+
+    /// Bits of those for which it is kept.
+    pub fn bits(self) -> impl Iterator<Item = u32> {
+        [(self.f16, 16), (self.f32, 32), (self.f64, 64)]
+            .into_iter()
+            .filter(|&(keeps, _)| keeps)
+            .map(|(_, bits)| bits)
+    }
+}
+
+/// Promises about floats that a shader asks for, by the names of SPIR-V's execution modes. A device that is not asked may
+/// take arithmetic without infinities and NaN for granted, lose the sign of zero, and count subnormal numbers as zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FloatControls {
+    /// Zeros keep their signs, infinities and NaN are as in IEEE 754.
+    pub signed_zero_inf_nan_preserve: Widths,
+    /// Subnormal numbers are no zeros.
+    pub denorm_preserve: Widths,
+    /// Results are rounded to the nearest, ties to even.
+    pub rounding_mode_rte: Widths,
+}
+
+impl FloatControls {
+    /// No device can be asked for less.
+    pub const NONE: FloatControls = FloatControls {
+        signed_zero_inf_nan_preserve: Widths::all(false),
+        denorm_preserve: Widths::all(false),
+        rounding_mode_rte: Widths::all(false),
+    };
+
+    /// All promises for all widths.
+    pub const ALL: FloatControls = FloatControls {
+        signed_zero_inf_nan_preserve: Widths::all(true),
+        denorm_preserve: Widths::all(true),
+        rounding_mode_rte: Widths::all(true),
+    };
 }
 
 /// Something that not every device has, and that nothing else stands in for.

@@ -59,7 +59,7 @@ pub mod spirv;
 #[cfg(feature = "write")]
 pub mod write;
 
-pub use capability::{Capabilities, Feature};
+pub use capability::{Capabilities, Feature, FloatControls, Widths};
 pub use error::{Reason, Unsupported};
 pub use module::{Arg, Module};
 

@@ -9,6 +9,7 @@
 
 mod adapter;
 mod executable;
+mod float_controls;
 mod gpu;
 mod memory;
 mod probe;
@@ -26,7 +27,7 @@ use crate::device::wgpu::adapter::{Found, Kind};
 use crate::device::wgpu::executable::WgpuExecutable;
 use crate::device::wgpu::gpu::Gpu;
 use crate::device::wgpu::memory::{Staging, WgpuMemory};
-use crate::device::wgpu::stream::{Queue, WgpuStream};
+use crate::device::wgpu::stream::{Queue, StampParts, WgpuStream};
 use crate::device::{Device, DeviceInfo, Executable, Memory, PinnedMemory, Stream};
 use crate::error::Result;
 use crate::fault::{FaultReport, PendingFaults};
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     gpu: Gpu,
     queue: Mutex<Queue>,
     staging: Mutex<Vec<Staging>>,
+    stamps: Mutex<Vec<StampParts>>,
     faults: Mutex<PendingFaults>,
 }
 
@@ -63,8 +65,11 @@ impl WgpuDevice {
     fn new(found: &Found) -> Result<WgpuDevice> {
         let gpu = Gpu::open(found)?;
         let queue = Mutex::new(Queue::new(&gpu)?);
-        let (staging, faults) = Default::default();
-        Ok(WgpuDevice { info: found.device_info(), shared: Arc::new(Shared { gpu, queue, staging, faults }) })
+        let (staging, stamps, faults) = Default::default();
+        Ok(WgpuDevice {
+            info: found.device_info(),
+            shared: Arc::new(Shared { gpu, queue, staging, stamps, faults }),
+        })
     }
 }
 
@@ -76,6 +81,10 @@ impl Shared {
 
     fn idle_staging(&self) -> MutexGuard<'_, Vec<Staging>> {
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn idle_stamps(&self) -> MutexGuard<'_, Vec<StampParts>> {
+        self.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for all that was enqueued before the call. Others may enqueue meanwhile.
