@@ -41,6 +41,9 @@ pub struct Capabilities {
     /// orders all memory by atomics. Mesa's software adapter does; a memory barrier has it switch to the next threads of
     /// the block, as a barrier has, and where threads come to different numbers of them it forgets some.
     pub barriers_by_atomics: bool,
+    /// Integers of 32 bits are extended by their sign to 64 as two halves. Mesa's software adapter (22.3) takes no such
+    /// number, if it is extended at once, for less than a positive constant.
+    pub extends_by_halves: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -65,6 +68,7 @@ impl Capabilities {
         native_functions: true,
         memory_barriers: false,
         barriers_by_atomics: false,
+        extends_by_halves: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -118,6 +122,7 @@ impl Capabilities {
         native_functions: true,
         memory_barriers: true,
         barriers_by_atomics: false,
+        extends_by_halves: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],
