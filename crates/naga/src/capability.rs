@@ -46,6 +46,9 @@ pub struct Capabilities {
     pub component_stores: bool,
     /// What the device can be told to leave of floats as it is. Only SPIR-V can tell.
     pub float_controls: FloatControls,
+    /// Integers of 32 bits are extended by their sign to 64 as two halves. Mesa's software adapter (22.3) takes no such
+    /// number, if it is extended at once, for less than a positive constant.
+    pub extends_by_halves: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -72,6 +75,7 @@ impl Capabilities {
         barriers_by_atomics: false,
         component_stores: false,
         float_controls: FloatControls::NONE,
+        extends_by_halves: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -128,6 +132,7 @@ impl Capabilities {
         barriers_by_atomics: false,
         component_stores: true,
         float_controls: FloatControls::ALL,
+        extends_by_halves: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],

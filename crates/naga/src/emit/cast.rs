@@ -41,6 +41,13 @@ impl Code {
     pub(super) fn integer_to_integer(&mut self, from: Kind, to: Kind, x: Expr) -> Expr {
         use Register::{I32, I64, U32, U64};
         let x = match (from.register, to.register) {
+            (I32, I64 | U64) if self.extends_by_halves => {
+                let count = self.u32(31);
+                let sign = self.binary(Operator::ShiftRight, x, count);
+                let [low, high] = [x, sign].map(|half| self.bitcast(half, U32));
+                let wide = self.join(low, high);
+                if to.register == I64 { self.bitcast(wide, I64) } else { wide }
+            }
             (I32, I64 | U64) => {
                 let wide = self.convert(x, I64);
                 if to.register == U64 { self.bitcast(wide, U64) } else { wide }

@@ -22,6 +22,8 @@ pub(super) struct Code {
     start: Block,
     literals: FxHashMap<(Register, u64), Expr>,
     globals: FxHashMap<Handle<naga::GlobalVariable>, Expr>,
+    /// [`Capabilities::extends_by_halves`](crate::Capabilities::extends_by_halves).
+    pub(super) extends_by_halves: bool,
 }
 
 impl Code {
@@ -33,12 +35,14 @@ impl Code {
             start: Block::new(),
             literals: FxHashMap::default(),
             globals: FxHashMap::default(),
+            extends_by_halves: false,
         }
     }
 
     /// Another function of the module, by itself; what was being built goes on afterwards.
     pub(super) fn nested(&mut self, build: impl FnOnce(&mut Code)) -> Handle<Function> {
-        let mut inner = Code { module: std::mem::take(&mut self.module), ..Code::new() };
+        let module = std::mem::take(&mut self.module);
+        let mut inner = Code { module, extends_by_halves: self.extends_by_halves, ..Code::new() };
         build(&mut inner);
         let (mut module, function) = inner.finish();
         let handle = module.functions.append(function, naga::Span::UNDEFINED);

@@ -95,6 +95,7 @@ struct Emitter<'k> {
 impl<'k> Emitter<'k> {
     fn new(plan: Plan<'k>) -> Emitter<'k> {
         let mut code = Code::new();
+        code.extends_by_halves = plan.capabilities.extends_by_halves;
         let vec3 = code.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: naga::Scalar::U32 });
         let thread = code.argument("thread", vec3, BuiltIn::LocalInvocationId);
         let block = code.argument("block", vec3, BuiltIn::WorkGroupId);

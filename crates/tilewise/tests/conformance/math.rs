@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use tilewise::prelude::*;
 
-use crate::harness::{Need, assert_same, bits, each_device, each_device_with};
+use crate::harness::{assert_same, bits, each_device};
 use crate::operands::{binary, unary, unary_branching};
 
 /// How far a function that is not exact may be from the true value, in units in the last place.
@@ -186,9 +186,7 @@ fn powers_and_angles() {
         }
         Ok([bits(&powers), bits(&angles)].concat())
     }
-    each_device_with(&[Need::FastCompiler], |ctx| {
-        Ok((check::<f32>(ctx)?, check::<f64>(ctx)?, check::<f16>(ctx)?, check::<bf16>(ctx)?))
-    });
+    each_device(|ctx| Ok((check::<f32>(ctx)?, check::<f64>(ctx)?, check::<f16>(ctx)?, check::<bf16>(ctx)?)));
 }
 
 /// One rounding: the product alone would lose the small part.
@@ -268,7 +266,7 @@ fn integers() {
             assert_eq!(binary($ctx, |a: V, b: V| a.rem_euclid(b), &divisors)?, each($int::wrapping_rem_euclid));
         }};
     }
-    each_device_with(&[Need::FastCompiler], |ctx| {
+    each_device(|ctx| {
         check!(ctx, i8: signed);
         check!(ctx, i16: signed);
         check!(ctx, i32: signed);
@@ -324,7 +322,7 @@ fn arithmetic_of_floats() {
         }
         Ok(())
     }
-    each_device_with(&[Need::FastCompiler], |ctx| {
+    each_device(|ctx| {
         check::<f32>(ctx, operators!())?;
         check::<f64>(ctx, operators!())?;
         check::<f16>(ctx, operators!())?;

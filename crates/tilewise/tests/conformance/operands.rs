@@ -52,6 +52,19 @@ fn by_constant<A: Element, R: Element>(
 }
 
 #[kernel]
+fn pair_by_thread<A: Element, B: Element, R: Element>(
+    out: &mut TileTensor<R, 1>,
+    a: &TileTensor<A, 1>,
+    b: &TileTensor<B, 1>,
+    operation: impl Fn(A, B) -> R,
+) {
+    let i = block_dim().x * block_idx().x + thread_idx().x;
+    if i < a.dim(0) {
+        out[i] = operation(a[i], b[i]);
+    }
+}
+
+#[kernel]
 fn pair_by_lanes<A: Element, B: Element, R: Element>(
     out: &mut TileTensor<R, 1>,
     a: &TileTensor<A, 1>,
@@ -92,6 +105,20 @@ fn pair_by_constants<A: Element, B: Element, R: Element>(
 /// How many constants a kernel has: one for each would take a GPU's compiler minutes.
 const CONSTANTS: usize = 16;
 
+/// How many there are where a compiler is slow.
+const FEW_CONSTANTS: usize = 4;
+
+/// The operands that are given as constants: all, in as many kernels as that takes, or some in one kernel, or none.
+fn as_constants<'a, T>(ctx: &DeviceContext, of_floats: bool, inputs: &'a [T]) -> std::slice::Chunks<'a, T> {
+    if of_floats && !has(ctx, Need::ExactConstants) {
+        return inputs[..0].chunks(CONSTANTS);
+    }
+    if inputs.len() > FEW_CONSTANTS && !has(ctx, Need::FastCompiler) {
+        return inputs[..FEW_CONSTANTS].chunks(FEW_CONSTANTS);
+    }
+    inputs.chunks(CONSTANTS)
+}
+
 /// Results of `operation` on each of `inputs`, the same in all ways but as lanes: for operations that branch.
 pub(crate) fn unary_branching<A: Element + Debug, R: Element + Debug>(
     ctx: &DeviceContext,
@@ -108,14 +135,14 @@ pub(crate) fn unary_branching<A: Element + Debug, R: Element + Debug>(
         ctx.enqueue_function(by_scalar(&mut out, input, operation), grid_dim(1), block_dim(1))?;
         assert_same(&out.to_host()?, &[result], &format!("scalar {input:?} against buffers"));
     }
-    if (A::SCALAR.is_float() || R::SCALAR.is_float()) && !has(ctx, Need::ExactConstants) {
-        return Ok(results);
-    }
-    for (inputs, results) in inputs.chunks(CONSTANTS).zip(results.chunks(CONSTANTS)) {
+    let mut rest = &results[..];
+    for inputs in as_constants(ctx, A::SCALAR.is_float() || R::SCALAR.is_float(), inputs) {
+        let (expected, behind) = rest.split_at(inputs.len());
+        rest = behind;
         let mut out = zeros(ctx, inputs.len())?;
         let launch = by_constant(&mut out, inputs.to_vec(), operation);
         ctx.enqueue_function(launch, grid_dim(1), block_dim(1))?;
-        assert_same(&out.to_host()?, results, &format!("constants {inputs:?} against buffers"));
+        assert_same(&out.to_host()?, expected, &format!("constants {inputs:?} against buffers"));
     }
     Ok(results)
 }
@@ -142,19 +169,23 @@ pub(crate) fn binary_branching<A: Element + Debug, B: Element + Debug, R: Elemen
     operation: impl Fn(Val<A>, Val<B>) -> Val<R> + Copy,
     inputs: &[(A, B)],
 ) -> tilewise::Result<Vec<R>> {
-    let mut results = Vec::new();
-    let is_exact = !A::SCALAR.is_float() && !R::SCALAR.is_float() || has(ctx, Need::ExactConstants);
-    for inputs in inputs.chunks(CONSTANTS) {
+    let (left, right): (Vec<A>, Vec<B>) = inputs.iter().copied().unzip();
+    let (left, right) = (vector(ctx, &left)?, vector(ctx, &right)?);
+    let mut out = zeros(ctx, inputs.len())?;
+    let launch = pair_by_thread(&mut out, &left, &right, operation);
+    ctx.enqueue_function(launch, grid_dim(inputs.len().div_ceil(32)), block_dim(32))?;
+    let results = out.to_host()?.into_vec();
+    let mut rest = &results[..];
+    for inputs in as_constants(ctx, A::SCALAR.is_float() || R::SCALAR.is_float(), inputs) {
+        let (expected, behind) = rest.split_at(inputs.len());
+        rest = behind;
         let (left, right): (Vec<A>, Vec<B>) = inputs.iter().copied().unzip();
         let (left, right) = (vector(ctx, &left)?, vector(ctx, &right)?);
         let mut out = ctx.zeros(row_major([inputs.len(), 4]))?;
         let launch = pair_by_constants(&mut out, &left, &right, inputs.to_vec(), operation);
         ctx.enqueue_function(launch, grid_dim(1), block_dim(1))?;
-        for ((a, b), ways) in inputs.iter().zip(out.to_host()?.chunks(4)) {
-            if is_exact {
-                assert_same(ways, &[ways[0]; 4], &format!("{a:?} and {b:?} in all ways against buffers"));
-            }
-            results.push(ways[0]);
+        for (((a, b), ways), &result) in inputs.iter().zip(out.to_host()?.chunks(4)).zip(expected) {
+            assert_same(ways, &[result; 4], &format!("{a:?} and {b:?} in all ways against threads"));
         }
     }
     for (&(a, b), &result) in inputs.iter().zip(&results) {

@@ -245,6 +245,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         barriers_by_atomics: found.is_software(),
         float_controls: FloatControls::NONE,
         component_stores: matches!(found.info.backend, Backend::Vulkan | Backend::Dx12),
+        extends_by_halves: found.is_software(),
         max_shared_bytes: limits.max_compute_workgroup_storage_size,
         max_threads: limits.max_compute_invocations_per_workgroup,
         max_block: [
