@@ -1,7 +1,8 @@
 //! Which barriers are needed.
 //!
-//! A barrier orders accesses on its two sides. It is needed if there are two accesses of different threads that conflict,
-//! in intervals between which there are only barriers of its one position in the source: without it, they would be a race.
+//! A barrier orders accesses on its two sides. It is needed if there are two accesses of different threads to one element, at
+//! least one a write, in intervals between which there are only barriers of its one position in the source: without it, they
+//! would be a race, or, if both are atomic, one could read something else.
 //! While a block runs, it is enough to know the earliest interval back to which all barriers are of the same position as
 //! the last one; each access is compared with the latest accesses by other threads (see [`cells`](crate::cells)).
 
