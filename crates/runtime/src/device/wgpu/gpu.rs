@@ -240,6 +240,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         memory_barriers: has(Features::MEMORY_DECORATION_COHERENT) && found.info.backend != Backend::Metal,
         barriers_by_atomics: found.is_software(),
         extends_by_halves: found.is_software(),
+        hides_constants: found.is_software(),
         max_shared_bytes: limits.max_compute_workgroup_storage_size,
         max_threads: limits.max_compute_invocations_per_workgroup,
         max_block: [
