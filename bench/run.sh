@@ -72,7 +72,7 @@ vulkan() {
     export CARGO_MANIFEST_DIR=$PWD TILEWISE_ADAPTER=nvidia
     step ./test-conformance
     puzzles vulkan
-    step ./tilewise-bench -e vulkan --no-peers --json results-vulkan.jsonl "$@"
+    step ./tilewise-bench copy dot add matmul indirect -e vulkan --beside nvidia --no-peers --json results-vulkan.jsonl "$@"
 }
 
 bench() {

@@ -33,6 +33,8 @@ pub(crate) struct Start {
     pub(crate) explain: bool,
     /// Whether its launches are checked; by default those on the CPU are.
     pub(crate) check: Option<bool>,
+    /// Whether its launches are profiled.
+    pub(crate) profile: bool,
 }
 
 /// The code that is asked for.
@@ -92,10 +94,11 @@ fn command() -> Command {
             .arg(flag("solution").help("Run the solution instead of your file"))
             .arg(flag("check").help("Check the launches for races, unwritten memory and the like, with advice [default on the CPU, without advice]"))
             .arg(flag("no-check").conflicts_with("check").help("Run without checking"))
+            .arg(flag("profile").help("Count what each line asks of memory, and how full a GPU gets; on the CPU"))
             .arg(flag("explain").help("Show which bounds checks are proved away, and by what"))
             .arg(
                 flag("hint")
-                    .conflicts_with_all(["solution", "explain", "check", "no-check"])
+                    .conflicts_with_all(["solution", "explain", "check", "no-check", "profile"])
                     .help("Print tips instead of running anything"),
             )
             .arg(emit.clone())
@@ -135,13 +138,14 @@ fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, Str
     }
     let Programs { problem, solution, .. } = *programs;
     let program = if matches.get_flag("solution") { solution } else { problem };
-    let (device, explain) = (matches.get_one("device").cloned(), matches.get_flag("explain"));
+    let (explain, profile) = (matches.get_flag("explain"), matches.get_flag("profile"));
+    let device = matches.get_one("device").cloned();
     let check = match (matches.get_flag("check"), matches.get_flag("no-check")) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         (false, false) => None,
     };
-    let start = Start { name, program, device, explain, check };
+    let start = Start { name, program, device, explain, check, profile };
     Ok(match matches.get_one::<String>("emit") {
         Some(target) => {
             Request::Emit(start, Emit { target: target.clone(), folder: matches.get_one("out").cloned() })
@@ -177,6 +181,7 @@ const EXAMPLES: &str = "  cargo puzzle p12              run your file
   cargo puzzle p12 --solution   run the solution
   cargo puzzle p12 -e cpu       choose the device
   cargo puzzle p12 --check      look for races and the like, with advice
+  cargo puzzle p12 --profile    count what each line asks of memory
   cargo puzzle p12 --explain    show which bounds checks are proved away
   cargo puzzle p12 --emit wgsl  print the code that your kernel becomes
 ";

@@ -20,8 +20,9 @@ use std::io::stderr;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tilewise::report::profile::Profile;
 use tilewise::report::{Report, render, render::Style};
-use tilewise::{DeviceContext, Result};
+use tilewise::{DeviceContext, Error, Result};
 
 use crate::check::Verdict;
 use crate::cli::{Emit, Request, Start};
@@ -46,14 +47,20 @@ fn main() -> ExitCode {
 
 /// Opens the device, runs the program, tells how it went.
 fn run(start: &Start) -> ExitCode {
-    let ctx = match &start.device {
-        Some(name) => DeviceContext::open(name),
-        None => DeviceContext::new(),
+    let ctx = match (&start.device, env::var_os("TILEWISE_DEVICE")) {
+        (Some(name), _) => DeviceContext::open(name),
+        // What only the CPU can do is asked of the CPU.
+        (None, None) if start.profile || start.check == Some(true) => DeviceContext::open("cpu"),
+        (None, _) => DeviceContext::new(),
     };
     let ctx = match ctx {
         Ok(ctx) => ctx,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
+    if start.profile && ctx.device_name() != "cpu" {
+        let error = Error::CannotProfile { device: ctx.device_name().to_owned() };
+        return fail(&error.to_string(), USAGE);
+    }
     let ctx = if start.explain { ctx.with_explain(|line: &str| eprintln!("{line}")) } else { ctx };
     // A benchmark is not slowed down by what nobody asked for.
     let by_default = ctx.device_name() == "cpu" && !start.name.ends_with("--benchmark");
@@ -66,7 +73,22 @@ fn run(start: &Start) -> ExitCode {
         }
         false => ctx,
     };
+    let profiles: Arc<Mutex<Vec<(Profile, usize)>>> = Arc::default();
+    let ctx = match start.profile {
+        true => {
+            let profiles = Arc::clone(&profiles);
+            ctx.profiled_with(move |profile| {
+                let mut profiles = profiles.lock().unwrap_or_else(PoisonError::into_inner);
+                match profiles.iter_mut().find(|(known, _)| *known == profile) {
+                    Some((_, count)) => *count += 1,
+                    None => profiles.push((profile, 1)),
+                }
+            })
+        }
+        false => ctx,
+    };
     let result = (start.program)(&ctx);
+    show_profiles(&profiles.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
     let result = match shown(&reports, start.check == Some(true)) {
         0 => result,
@@ -89,6 +111,18 @@ fn shown(reports: &[Report], all: bool) -> usize {
         }
     }
     wrong
+}
+
+/// Shows what was counted, of equal launches once.
+fn show_profiles(profiles: &[(Profile, usize)]) {
+    let style = Style::of(&stderr());
+    for (profile, count) in profiles {
+        eprint!("{}", render::profile(profile, &style));
+        match count {
+            1 => eprintln!(),
+            n => eprintln!("{n} launches are like this one\n"),
+        }
+    }
 }
 
 /// What the checker found counts, whatever the result is: on another device, or at another time, it may be wrong.

@@ -54,6 +54,22 @@ pub(crate) enum Error {
         source: serde_json::Error,
     },
 
+    /// A file or folder could not be read.
+    #[error("`{}` cannot be read: {source}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+
+    /// A file that is no table of registers.
+    #[error("`{}` is no table of registers; `cargo xtask twins` makes one", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// A file or folder could not be written.
     #[error("`{}` cannot be written: {source}", path.display())]
     Write {

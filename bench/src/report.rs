@@ -1,5 +1,6 @@
 //! Results: records, a table for each benchmark, and lines of JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -30,6 +31,9 @@ pub(crate) struct Record {
     /// Additions and multiplications of floats; 0 where that says nothing.
     #[serde(default)]
     pub(crate) flops: u64,
+    /// The device, where more than one is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) device: Option<String>,
     /// How the result was found right.
     #[serde(default)]
     pub(crate) check: String,
@@ -86,18 +90,31 @@ impl Record {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     records: Vec<Record>,
-    /// The fastest copy, in bytes a second over 10^9.
-    copy: Option<f64>,
+    /// The fastest copy on each device, in bytes a second over 10^9.
+    copies: BTreeMap<Option<String>, f64>,
 }
 
 impl Report {
     /// Prints the results of a benchmark as a table, and keeps them.
     pub(crate) fn add(&mut self, title: &str, records: Vec<Record>) {
-        if self.copy.is_none() {
-            self.copy = records.iter().filter_map(Record::gigabytes).max_by(f64::total_cmp);
+        let device = records.first().and_then(|record| record.device.clone());
+        let title = match &device {
+            Some(device) => format!("{title}, on {device}"),
+            None => title.to_owned(),
+        };
+        if !self.copies.contains_key(&device)
+            && let Some(copy) = records.iter().filter_map(Record::gigabytes).max_by(f64::total_cmp)
+        {
+            self.copies.insert(device.clone(), copy);
         }
-        print!("{}", table(title, &records, self.copy));
+        print!("{}", table(&title, &records, self.copies.get(&device).copied()));
         self.records.extend(records);
+    }
+
+    /// The record of the same kernel on a device.
+    pub(crate) fn on(&self, device: &str, record: &Record) -> Option<&Record> {
+        let key = |record: &Record| (record.benchmark.clone(), record.label());
+        self.records.iter().find(|other| other.device.as_deref() == Some(device) && key(other) == key(record))
     }
 
     /// Writes all results to a file, a line of JSON each.

@@ -1,5 +1,6 @@
 //! The command line: which benchmarks, on which device, how large, how often.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
@@ -21,6 +22,11 @@ pub(crate) struct Settings {
     /// Device to run on [default: TILEWISE_DEVICE, else the best there is].
     #[arg(short = 'e', long)]
     pub(crate) device: Option<String>,
+
+    /// Run each benchmark on this device first, in the same process, and print how fast the first is beside it: `-e vulkan
+    /// --beside nvidia`.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) beside: Option<String>,
 
     /// Small sizes and few repeats, for a device that is slow or a program that is to be tested.
     #[arg(long)]
@@ -54,6 +60,22 @@ pub(crate) struct Settings {
     /// Run without peers.
     #[arg(long, conflicts_with = "peers")]
     pub(crate) no_peers: bool,
+
+    /// Also write the PTX of each kernel to this folder. Each launch is translated then, so times are not of use.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) ptx: Option<PathBuf>,
+
+    /// Leave out one pass of the optimiser after the other, and print what that changes: times, PTX, registers.
+    #[arg(long, conflicts_with_all = ["ptx", "json"])]
+    pub(crate) passes: bool,
+
+    /// NVIDIA's assembler, to count registers with --passes or --registers.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) ptxas: Option<PathBuf>,
+
+    /// Compare the registers of the kernels that --ptx writes with this table of the same kernels in CUDA C++.
+    #[arg(long, value_name = "TABLE", requires_all = ["ptx", "ptxas"])]
+    pub(crate) registers: Option<PathBuf>,
 
     /// Time one first launch in this process and print it: what the benchmark of the first launch starts.
     #[arg(long, hide = true)]
@@ -101,6 +123,28 @@ impl Settings {
             *b == Benchmark::Copy || self.benchmarks.is_empty() || self.benchmarks.contains(b)
         };
         Benchmark::value_variants().iter().copied().filter(wanted).collect()
+    }
+
+    /// Arguments that run the same benchmarks on the same device, without peers.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = self.benchmarks.iter().map(|b| b.name().into()).collect();
+        let numbers = [
+            ("--size", self.size()),
+            ("--matrix", self.matrix()),
+            ("--repeats", self.repeats()),
+            ("--dot-blocks", self.dot_blocks),
+        ];
+        for (option, value) in numbers {
+            arguments.extend([option.into(), value.to_string().into()]);
+        }
+        if let Some(device) = &self.device {
+            arguments.extend(["--device".into(), device.into()]);
+        }
+        if self.quick {
+            arguments.push("--quick".into());
+        }
+        arguments.push("--no-peers".into());
+        arguments
     }
 
     /// Elements of a vector.
@@ -172,6 +216,18 @@ mod tests {
             let value = benchmark.to_possible_value().expect("none is hidden");
             assert_eq!(value.get_name(), benchmark.name());
         }
+    }
+
+    #[test]
+    fn arguments_are_those_of_the_same_run() {
+        let settings = parsed(&["dot", "--quick", "-e", "cpu", "--repeats", "7", "--dot-blocks", "2"]);
+        let again = Settings::try_parse_from(
+            [OsString::from("tilewise-bench")].into_iter().chain(settings.arguments()),
+        );
+        let again = again.expect("valid arguments");
+        assert_eq!(again.benchmarks(), settings.benchmarks());
+        assert_eq!((again.size(), again.matrix(), again.repeats(), again.batch()), (1 << 16, 256, 7, 100));
+        assert_eq!((again.device.as_deref(), again.dot_blocks, again.no_peers), (Some("cpu"), 2, true));
     }
 
     #[test]

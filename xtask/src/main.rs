@@ -1,6 +1,9 @@
-//! `cargo xtask ci`: everything that CI runs; `cargo xtask <step>` runs one step of it.
+//! `cargo xtask ci`: everything that CI runs; `cargo xtask <step>` runs one step of it. `passes` and `twins` are no steps of
+//! CI.
 
+mod passes;
 mod ptxas;
+mod twins;
 mod vulkan;
 
 use std::process::{Command, ExitCode};
@@ -61,18 +64,33 @@ const STEPS: [Step; 6] = [
     },
 ];
 
+/// What CI does not run.
+const OTHERS: [Step; 2] = [
+    Step {
+        name: "passes",
+        about: "what each pass of the optimiser gains on the CPU device, in PTX and in registers",
+        run: Run::Function(passes::run),
+    },
+    Step {
+        name: "twins",
+        about: "bench/peers/registers.tsv: the registers of the benchmark's peers in CUDA C++",
+        run: Run::Function(twins::run),
+    },
+];
+
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let steps: Vec<&Step> = match &wanted[..] {
         [one] if one == "ci" => STEPS.iter().collect(),
-        [one] => STEPS.iter().filter(|s| s.name == *one).collect(),
+        [one] => STEPS.iter().chain(&OTHERS).filter(|s| s.name == *one).collect(),
         _ => Vec::new(),
     };
     if steps.is_empty() {
+        let print = |step: &Step| eprintln!("  {:<8} {}", step.name, step.about);
         eprintln!("usage: cargo xtask ci | <step>, where the steps of ci are:");
-        for step in &STEPS {
-            eprintln!("  {:<8} {}", step.name, step.about);
-        }
+        STEPS.iter().for_each(print);
+        eprintln!("and others:");
+        OTHERS.iter().for_each(print);
         return ExitCode::from(2);
     }
     for step in steps {

@@ -1,6 +1,19 @@
-//! Matrix products in `f32`: the tutorial's tiles in shared memory, and tiles in registers.
+//! Matrix products in `f32`: as one writes it first, the tutorial's tiles in shared memory, and tiles in registers.
 
 use tilewise::prelude::*;
+
+/// The matrix product as one writes it first: one element a thread, which is added up where it lies.
+#[kernel]
+pub(crate) fn naive(c: &mut TileTensor<f32, 2>, a: &TileTensor<f32, 2>, b: &TileTensor<f32, 2>) {
+    let row = block_dim().y * block_idx().y + thread_idx().y;
+    let col = block_dim().x * block_idx().x + thread_idx().x;
+    if row < c.dim(0) && col < c.dim(1) {
+        c[[row, col]] = 0.0;
+        for k in 0..a.dim(1) {
+            c[[row, col]] += a[[row, k]] * b[[k, col]];
+        }
+    }
+}
 
 /// Rows and columns of the tutorial's tile; a block has as many threads along y and x.
 pub(crate) const TILE: usize = 32;

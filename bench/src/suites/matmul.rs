@@ -1,4 +1,4 @@
-//! Matrix products in `f32`: the tutorial's tiles in shared memory, and tiles in registers.
+//! Matrix products in `f32`: as one writes it first, the tutorial's tiles in shared memory, and tiles in registers.
 
 use tilewise::prelude::*;
 
@@ -23,6 +23,12 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
     let (a, b): (Matrix, Matrix) = (a?, b?);
     let mut c = ctx.zeros::<f32, 2>(row_major([n, n]))?;
 
+    let naive = |c: &mut Matrix, checks: Checks| -> Result<()> {
+        const TILE: usize = matmul::TILE;
+        let launch = checks.apply(matmul::naive(c, &a, &b));
+        let blocks = n.div_ceil(TILE);
+        Ok(ctx.enqueue_function(launch, grid_dim((blocks, blocks)), block_dim((TILE, TILE)))?)
+    };
     let tiled = |c: &mut Matrix, checks: Checks| -> Result<()> {
         const TILE: usize = matmul::TILE;
         let launch = checks.apply(matmul::tiled::<TILE>(c, &a, &b));
@@ -34,15 +40,16 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
         let blocks = n / matmul::BLOCK_TILE;
         Ok(ctx.enqueue_function(launch, grid_dim((blocks, blocks)), block_dim(matmul::THREADS))?)
     };
+    const NAIVE: &[Against] = &[("cuda/naive", Some(1.0))];
     const TILED: &[Against] = &[("cuda/tiled", Some(1.0)), ("cublas/sgemm", None)];
     const REGISTERS: &[Against] = &[("cublas/sgemm", Some(0.8)), ("cuda/registers", None)];
 
-    let cases: [(&str, Enqueue<'_>, &[Against]); 2] =
-        [("tiled", &tiled, TILED), ("registers", &registers, REGISTERS)];
+    let cases: [(&str, Enqueue<'_>, &[Against]); 3] =
+        [("naive", &naive, NAIVE), ("tiled", &tiled, TILED), ("registers", &registers, REGISTERS)];
     let mut records: Vec<Record> = Vec::new();
     for (name, enqueue, against) in cases {
         // Bytes say nothing here: they are read far more often than once.
-        let (bytes, flops, aims_without_checks) = (0, 2 * n * n * n, name == "tiled");
+        let (bytes, flops, aims_without_checks) = (0, 2 * n * n * n, name != "registers");
         let case = Case { benchmark: Benchmark::Matmul, name, bytes, flops, against, aims_without_checks };
         for checks in [Checks::On, Checks::Off] {
             // No kernel is to find the result of the one before it.

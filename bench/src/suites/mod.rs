@@ -16,6 +16,7 @@ use tilewise::DeviceContext;
 
 use crate::check::Verified;
 use crate::checks::Checks;
+use crate::code::CodeFolder;
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::report::{Against, Ratio, Record, Report};
@@ -33,9 +34,30 @@ pub(crate) struct Session {
     pub(crate) peers: Peers,
     /// Where the results go.
     pub(crate) report: Report,
+    /// Where the kernels' code goes, if it is wanted.
+    pub(crate) code: Option<CodeFolder>,
+    /// The device that the same kernels run on before, to compare with.
+    pub(crate) beside: Option<Beside>,
     /// Whether something has gone wrong. It has been told then, and the rest is measured all the same.
     pub(crate) failed: Cell<bool>,
 }
+
+/// Another device to run the same kernels on.
+///
+/// Its context stays open while the first device is measured, and that is needed: NVIDIA's driver 580.159.04 leaves an
+/// H200 at times in a state in which whatever is stored takes more than twice as long, for seconds, if only Vulkan uses it. With a
+/// context of CUDA open it never does.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    /// The device's context; that of the first device while this one is measured.
+    pub(crate) ctx: DeviceContext,
+    /// Whether this device is measured now.
+    pub(crate) runs: bool,
+}
+
+/// The part of the other device's speed that is aimed at: by Vulkan, of the same GPU by CUDA.
+const BESIDE: [(Benchmark, &str, f64); 3] =
+    [(Benchmark::Add, "vectors", 0.90), (Benchmark::Dot, "tree", 0.85), (Benchmark::Matmul, "tiled", 0.85)];
 
 /// One kernel of a benchmark.
 struct Case<'a> {
@@ -49,8 +71,45 @@ struct Case<'a> {
 }
 
 impl Session {
-    /// Runs a benchmark and its peers.
+    /// Runs a benchmark and its peers, on the other device first, if there is one.
     pub(crate) fn run(&mut self, benchmark: Benchmark) {
+        if self.beside.is_some() {
+            self.change_device();
+            self.run_here(benchmark);
+            self.change_device();
+        }
+        self.run_here(benchmark);
+    }
+
+    /// Takes the other device for the first, or back.
+    fn change_device(&mut self) {
+        if let Some(beside) = &mut self.beside {
+            std::mem::swap(&mut self.ctx, &mut beside.ctx);
+            beside.runs = !beside.runs;
+        }
+    }
+
+    /// The device that is measured, if there are two.
+    fn device(&self) -> Option<String> {
+        self.beside.as_ref().map(|_| self.ctx.device_name().to_owned())
+    }
+
+    /// How fast a kernel is beside the same on the other device, if that was measured before.
+    fn compare_beside(&self, record: &mut Record, case: &Case<'_>, checks: Checks) {
+        let Some(Beside { ctx, runs: false }) = &self.beside else { return };
+        let device = ctx.device_name();
+        if let Some(other) = self.report.on(device, record) {
+            let aims = BESIDE.iter().filter(|_| checks == Checks::On);
+            let aim = aims
+                .filter(|&&(benchmark, name, _)| (benchmark, name) == (case.benchmark, case.name))
+                .map(|&(.., aim)| aim)
+                .next();
+            let ratio = other.seconds_median / record.seconds_median;
+            record.ratios.push(Ratio { peer: format!("{} on {device}", record.label()), ratio, aim });
+        }
+    }
+
+    fn run_here(&mut self, benchmark: Benchmark) {
         let outcome = match benchmark {
             Benchmark::Copy => copy::run(self),
             Benchmark::Dot => dot::run(self),
@@ -65,6 +124,9 @@ impl Session {
 
     /// What the peers take; nothing if there are none.
     fn run_peers(&self, benchmark: Benchmark) -> Vec<Record> {
+        if self.beside.as_ref().is_some_and(|beside| beside.runs) {
+            return Vec::new();
+        }
         self.told(self.peers.run(benchmark, &self.settings)).unwrap_or_default()
     }
 
@@ -114,6 +176,9 @@ impl Session {
     ) -> Result<Record> {
         let Timing { median, min, host } = measure(&self.ctx, self.settings.repeats(), || run(state))?;
         let benchmark = case.benchmark.name();
+        if let Some(code) = &self.code {
+            code.write(benchmark, case.name, checks)?;
+        }
         let verified = check(state)?.map_err(|what| Error::Wrong {
             benchmark,
             name: format!("{}/{}", checks.by(), case.name),
@@ -129,9 +194,11 @@ impl Session {
             bytes: case.bytes as u64,
             flops: case.flops as u64,
             check: verified.to_string(),
+            device: self.device(),
             ..Record::default()
         };
         record.compare(case.against, peers);
+        self.compare_beside(&mut record, case, checks);
         if case.aims_without_checks && checks == Checks::On {
             record.ratios.iter_mut().for_each(|ratio| ratio.aim = None);
         }

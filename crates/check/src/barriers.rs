@@ -97,6 +97,12 @@ impl<'a> Intervals<'a> {
         self.time.now - self.time.base
     }
 
+    /// The earliest interval, counted in the block, back to which all barriers are the last one; this one if the last one is
+    /// known to be needed.
+    pub(crate) fn since(&self) -> u32 {
+        self.time.since.saturating_sub(self.time.base)
+    }
+
     /// The block passes a barrier.
     pub(crate) fn pass(&mut self, span: Span) {
         let before = self.time.now;

@@ -181,13 +181,15 @@ impl Cells {
                 return;
             }
             if earlier.stamp() == time.now {
-                verdict.races.push((other, earlier));
+                if class.conflicts(other) {
+                    verdict.races.push((other, earlier));
+                }
             } else {
                 verdict.ordered = true;
             }
         };
         for other in Class::ALL {
-            if class.conflicts(other) {
+            if class.order_matters(other) {
                 match (other, &self.atomics) {
                     (Class::Write, _) => judge(other, self.writes[word]),
                     (Class::Read, _) => {

@@ -1,16 +1,45 @@
-//! A checked launch, from its arguments to its report.
+//! A launch that is watched, from its arguments to what came of it.
 
 use std::num::NonZeroUsize;
+use std::sync::PoisonError;
 
-use tilewise_interp::{Arg, BlockObserver, LaunchConfig, LaunchError, Observer, Options, Outcome, Program};
+use tilewise_interp::{
+    AccessEvent, Arg, BlockObserver, GivenUp, LaunchConfig, LaunchError, Observer, Options, Outcome, Program,
+    ThreadFault, Threads,
+};
+use tilewise_ir::{Ordering, Scope, Span};
 
+use crate::barriers::Barriers;
 use crate::block::{BarrierBlock, LaunchState};
 use crate::clocks::ClockObserver;
-use crate::finding::{NotModelled, Report, Severity};
+use crate::finding::{Finding, NotModelled, Report, Severity};
 use crate::plan::Plan;
+use crate::profile::{Profile, Profiler};
+use crate::record::Record;
 
-/// Rounds of loops after which a block is given up, if [`Options::max_rounds`] does not say it.
+/// Rounds of loops after which a block of a checked launch is given up, if [`Options::max_rounds`] does not say it.
 pub const DEFAULT_MAX_ROUNDS: u64 = 1 << 24;
+
+/// What is wanted of a launch besides its results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is wrong with it.
+    pub report: bool,
+    /// What a profiler would count. Operations are counted if the kernel was prepared by
+    /// [`prepare_profiled`](tilewise_ir::pass::prepare_profiled).
+    pub profile: bool,
+}
+
+/// What came of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Watched {
+    /// What happened.
+    pub outcome: Outcome,
+    /// What is wrong with it, if that was wanted.
+    pub report: Option<Report>,
+    /// What was counted, if that was wanted.
+    pub profile: Option<Profile>,
+}
 
 /// Runs a kernel, watches it, and gives what it found beside the outcome of the launch.
 ///
@@ -26,48 +55,93 @@ pub fn run(
     options: Options<'_>,
 ) -> Result<(Outcome, Report), LaunchError> {
     let plan = Plan::new(program, config, args);
+    checked(program, &plan, args, options, None)
+}
+
+/// Runs a kernel as [`run`] does, and gives what is wanted of it: a report, a profile, both or none.
+///
+/// # Errors
+///
+/// As [`Program::run`]: nothing has run then.
+pub fn watch(
+    program: &Program,
+    config: LaunchConfig,
+    args: &[Arg<'_>],
+    options: Options<'_>,
+    wanted: Wanted,
+) -> Result<Watched, LaunchError> {
+    let plan = Plan::new(program, config, args);
+    let profiler = wanted.profile.then(|| Profiler::new(&plan));
+    let (outcome, report) = match (wanted.report, &profiler) {
+        (true, _) => checked(program, &plan, args, options, profiler.as_ref())
+            .map(|(outcome, report)| (outcome, Some(report)))?,
+        (false, profiler) => {
+            let observer = profiler.as_ref().map(|profiler| profiler as &dyn Observer);
+            (program.run(config, args, watched(options, observer))?, None)
+        }
+    };
+    Ok(Watched { outcome, report, profile: profiler.map(Profiler::into_profile) })
+}
+
+/// A checked launch; a profiler is told the same.
+fn checked(
+    program: &Program,
+    plan: &Plan<'_>,
+    args: &[Arg<'_>],
+    options: Options<'_>,
+    profiler: Option<&Profiler<'_>>,
+) -> Result<(Outcome, Report), LaunchError> {
+    let config = plan.config;
+    let threads = options.threads;
     let max_rounds = Some(options.max_rounds.unwrap_or(DEFAULT_MAX_ROUNDS));
     let report = |findings| Report {
         kernel: plan.kernel.name.clone(),
         grid: config.grid,
         block: config.block,
         findings,
-        not_modelled: not_modelled(&plan),
+        not_modelled: not_modelled(plan),
+    };
+    let run = |checker: &dyn Observer, threads: Option<NonZeroUsize>| {
+        let both = profiler.map(|profiler| Both(checker, profiler));
+        let observer = both.as_ref().map_or(checker, |both| both as &dyn Observer);
+        program.run(config, args, Options { threads, max_rounds, ..watched(options, Some(observer)) })
     };
     if plan.needs_clocks {
-        let observer = ClockObserver::new(&plan);
-        let watched = Options {
-            threads: NonZeroUsize::new(1),
-            limits: options.limits,
-            output: options.output.map(|output| output as &mut (dyn FnMut(&str) + Send)),
-            observer: Some(&observer),
-            max_rounds,
-        };
-        let outcome = program.run(config, args, watched)?;
-        return Ok((outcome, report(observer.into_record().into_findings(&plan))));
+        let observer = ClockObserver::new(plan);
+        let outcome = run(&observer, NonZeroUsize::new(1))?;
+        let (record, barriers) = observer.into_parts();
+        return Ok((outcome, report(with_advice(record, &barriers, plan))));
     }
-    let state = LaunchState::new(&plan);
-    let observer = BarrierObserver(&state);
+    let state = LaunchState::new(plan);
     // Blocks that see what others wrote would see something else in each run, and so would the report.
-    let threads = if plan.blocks_depend { NonZeroUsize::new(1) } else { options.threads };
-    let watched = Options {
-        threads,
+    let threads = if plan.blocks_depend { NonZeroUsize::new(1) } else { threads };
+    let outcome = run(&BarrierObserver(&state), threads)?;
+    let LaunchState { barriers, collected, .. } = state;
+    let collected = collected.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut record = collected.record;
+    collected.global.races(plan, &mut record);
+    Ok((outcome, report(with_advice(record, &barriers, plan))))
+}
+
+/// The findings, and advice on barriers if there is no error: after one, what the kernel would do without a barrier is not
+/// known.
+fn with_advice(record: Record, barriers: &Barriers, plan: &Plan<'_>) -> Vec<Finding> {
+    let mut findings = record.into_findings(plan);
+    if findings.iter().all(|finding| finding.severity != Severity::Error) {
+        findings.extend(barriers.advice(plan));
+    }
+    findings
+}
+
+/// The options with an observer, which may live shorter than they do.
+fn watched<'b, 'a: 'b>(options: Options<'a>, observer: Option<&'b dyn Observer>) -> Options<'b> {
+    Options {
+        threads: options.threads,
         limits: options.limits,
         output: options.output.map(|output| output as &mut (dyn FnMut(&str) + Send)),
-        observer: Some(&observer),
-        max_rounds,
-    };
-    let outcome = program.run(config, args, watched)?;
-    let LaunchState { barriers, collected, .. } = state;
-    let collected = collected.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut record = collected.record;
-    collected.global.races(&plan, &mut record);
-    let mut findings = record.into_findings(&plan);
-    // After a mistake, what the kernel would do without a barrier is not known.
-    if findings.iter().all(|finding| finding.severity != Severity::Error) {
-        findings.extend(barriers.advice(&plan));
+        observer,
+        max_rounds: options.max_rounds,
     }
-    Ok((outcome, report(findings)))
 }
 
 /// What this checker cannot look at in a kernel.
@@ -86,5 +160,56 @@ struct BarrierObserver<'a>(&'a LaunchState<'a>);
 impl Observer for BarrierObserver<'_> {
     fn watch(&self) -> Box<dyn BlockObserver + '_> {
         Box::new(BarrierBlock::new(self.0))
+    }
+}
+
+/// Two observers of one launch.
+struct Both<'a>(&'a dyn Observer, &'a dyn Observer);
+
+impl Observer for Both<'_> {
+    fn watch(&self) -> Box<dyn BlockObserver + '_> {
+        Box::new(BothOfBlock([self.0.watch(), self.1.watch()]))
+    }
+}
+
+/// Two observers of a block.
+struct BothOfBlock<'a>([Box<dyn BlockObserver + 'a>; 2]);
+
+impl BlockObserver for BothOfBlock<'_> {
+    fn watches(&self, site: u32) -> bool {
+        self.0.iter().any(|each| each.watches(site))
+    }
+
+    fn start(&mut self, block: u64) {
+        self.0.iter_mut().for_each(|each| each.start(block));
+    }
+
+    fn access(&mut self, event: &AccessEvent<'_>) {
+        // One may be told of what only the other wants to know.
+        self.0.iter_mut().filter(|each| each.watches(event.site)).for_each(|each| each.access(event));
+    }
+
+    fn barrier(&mut self, span: Span, threads: &Threads) {
+        self.0.iter_mut().for_each(|each| each.barrier(span, threads));
+    }
+
+    fn warp_barrier(&mut self, span: Span, threads: &Threads) {
+        self.0.iter_mut().for_each(|each| each.warp_barrier(span, threads));
+    }
+
+    fn fence(&mut self, scope: Scope, ordering: Ordering, threads: &Threads) {
+        self.0.iter_mut().for_each(|each| each.fence(scope, ordering, threads));
+    }
+
+    fn fault(&mut self, fault: &ThreadFault) {
+        self.0.iter_mut().for_each(|each| each.fault(fault));
+    }
+
+    fn give_up(&mut self, why: &GivenUp) {
+        self.0.iter_mut().for_each(|each| each.give_up(why));
+    }
+
+    fn finish(&mut self) {
+        self.0.iter_mut().for_each(|each| each.finish());
     }
 }

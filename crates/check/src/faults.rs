@@ -1,10 +1,13 @@
 //! Faults that the interpreter finds by itself, as findings.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
 use tilewise_interp::{GivenUp, ThreadFault, Threads};
 use tilewise_ir::{FaultKind, Span};
 
 use crate::finding::{Group, ThreadRange};
-use crate::plan::Plan;
+use crate::plan::{Place, Plan};
 use crate::record::{Detail, Fact, Instance, Key, Record, Who};
 
 /// Records a fault of one thread.
@@ -40,9 +43,29 @@ pub(crate) fn thread(plan: &Plan<'_>, fault: &ThreadFault, who: Who, record: &mu
     };
     let of_access = fault.site.is_some() && !witness;
     let order = (who.block, who.interval);
-    record.add(Instance { key, count: 1, word: None, harmless: true, order }, || {
+    // The element that is not there, by its index in all dimensions.
+    let word = of_access.then(|| {
+        let is_global =
+            fault.site.is_some_and(|site| matches!(plan.sites[site as usize].place, Place::Global { .. }));
+        (element_outside(fault), !is_global)
+    });
+    record.add(Instance { key, count: 1, word, harmless: true, equal: true, order }, || {
         if of_access { Detail::Access { word: None, who, fact } } else { Detail::Thread { who, fact } }
     });
+}
+
+/// A number for the element that an access would have touched: of one dimension the index, of several one that hardly two
+/// elements share.
+fn element_outside(fault: &ThreadFault) -> usize {
+    match (&fault.kind, &fault.bounds[..]) {
+        (FaultKind::OutsideMemory { offset, .. }, _) => *offset as usize,
+        (_, [(_, index, _)]) => *index as usize,
+        (_, bounds) => {
+            let mut hasher = FxHasher::default();
+            bounds.iter().for_each(|(_, index, _)| index.hash(&mut hasher));
+            hasher.finish() as usize
+        }
+    }
 }
 
 /// Records why a block was given up.
@@ -75,11 +98,8 @@ pub(crate) fn block(plan: &Plan<'_>, why: &GivenUp, who: Who, record: &mut Recor
     };
     let who = Who { thread, ..who };
     let order = (who.block, who.interval);
-    record.add(Instance { key, count: 1, word: None, harmless: true, order }, || Detail::Groups {
-        first,
-        second,
-        rounds,
-        who,
+    record.add(Instance { key, count: 1, word: None, harmless: true, equal: true, order }, || {
+        Detail::Groups { first, second, rounds, who }
     });
 }
 

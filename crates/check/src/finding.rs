@@ -2,7 +2,7 @@
 //!
 //! A [`Report`] has [`Finding`]s. All that is equal (same kind, same positions in the source, same memory) is one
 //! finding with a count, and its first instance in full: that of the lowest block, then the earliest barrier interval,
-//! then the lowest thread. Findings are in order of their first instances, errors before warnings before advice. A
+//! then the lowest thread; of a race the first in which the order of the threads changes a value, if there is one. Findings are in order of their first instances, errors before warnings before advice. A
 //! report is the same in every run and for every number of host threads.
 //!
 //! Everything serialises; a number is written with its type, its bits and its text, since JSON has no NaN.
@@ -92,7 +92,8 @@ pub enum Kind {
         pattern: RacePattern,
         /// Whether the threads are of different blocks.
         between_blocks: bool,
-        /// Whether both orders leave the same values, in every instance that was found.
+        /// Whether both orders leave the same values, in every instance that was found. NaN tells nothing, so it never counts
+        /// as the same.
         harmless: bool,
         /// What was read, or is left by two writes, in the order of the source: the value that is right.
         right: Datum,
@@ -109,8 +110,7 @@ pub enum Kind {
         index: u64,
         /// The extent of the dimension.
         extent: u64,
-        /// The extents of all dimensions that were checked, to go with [`Element::index`]: a dimension that is proved to
-        /// hold beforehand is in neither.
+        /// The extents of all dimensions, to go with [`Element::index`].
         extents: Vec<u64>,
     },
     /// An access whose bounds were not checked and that lies outside its memory. Counts accesses.

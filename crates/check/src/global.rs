@@ -15,7 +15,7 @@ use tilewise_ir::Scope;
 
 use crate::cells::{Cells, Mark};
 use crate::plan::{Class, Plan, scope};
-use crate::record::{Detail, Instance, Key, PatternKey, Record, Who, datum};
+use crate::record::{Detail, Instance, Key, PatternKey, Record, Who, datum, is_harmless};
 
 /// Words of a group.
 pub(crate) const GROUP: usize = 64;
@@ -339,8 +339,8 @@ struct ClassSum {
     lowest: Deed,
     /// What the next block did.
     next: Option<Box<Deed>>,
-    /// Whether all wrote the same value.
-    equal: bool,
+    /// What the lowest block did that left another value than the lowest of all.
+    other: Option<Box<Deed>>,
 }
 
 /// What a block did to a word.
@@ -464,11 +464,20 @@ fn add_to(words: &mut [WordSum], plan: &Plan<'_>, block: u64, base: u32, group: 
 impl WordSum {
     fn add(&mut self, class: Class, deed: Deed, threads: u64) {
         let Some(sum) = self.classes.iter_mut().find(|sum| sum.class == class) else {
-            self.classes.push(ClassSum { class, threads, lowest: deed, next: None, equal: true });
+            self.classes.push(ClassSum { class, threads, lowest: deed, next: None, other: None });
             return;
         };
         sum.threads += threads;
-        sum.equal &= sum.lowest.value == deed.value;
+        if deed.block < sum.lowest.block {
+            // The lowest so far comes before all that differed from it.
+            if sum.lowest.value != deed.value {
+                sum.other = Some(Box::new(sum.lowest));
+            }
+        } else if deed.value != sum.lowest.value
+            && sum.other.as_ref().is_none_or(|other| deed.block < other.block)
+        {
+            sum.other = Some(Box::new(deed));
+        }
         let mut later = deed;
         if later.block < sum.lowest.block {
             std::mem::swap(&mut later, &mut sum.lowest);
@@ -485,7 +494,7 @@ impl WordSum {
     fn races(&self, plan: &Plan<'_>, word: usize, record: &mut Record) {
         for ((a, b), inner) in PAIRS.into_iter().zip(self.inner) {
             let (Some(a), Some(b)) = (self.class(a), self.class(b)) else { continue };
-            let Some((first, second)) = a.lowest_pair(b) else { continue };
+            let Some((first, second)) = a.lowest_pair(b, plan) else { continue };
             let count = if a.class == b.class {
                 (a.threads * a.threads).saturating_sub(inner) / 2
             } else {
@@ -498,15 +507,33 @@ impl WordSum {
 
 impl ClassSum {
     fn deeds(&self) -> impl Iterator<Item = (Class, Deed)> + '_ {
-        std::iter::once(&self.lowest).chain(self.next.as_deref()).map(|deed| (self.class, *deed))
+        let others = self.next.as_deref().into_iter().chain(self.other.as_deref());
+        std::iter::once(&self.lowest).chain(others).map(|deed| (self.class, *deed))
     }
 
-    /// What two different blocks did, with the lowest numbers.
-    fn lowest_pair(&self, other: &ClassSum) -> Option<((Class, Deed), (Class, Deed))> {
+    /// What two different blocks did: the lowest that show a difference, or the lowest.
+    fn lowest_pair(&self, other: &ClassSum, plan: &Plan<'_>) -> Option<((Class, Deed), (Class, Deed))> {
         let pairs = self.deeds().flat_map(|a| other.deeds().map(move |b| (a, b)));
         let different = pairs.filter(|(a, b)| a.1.block != b.1.block);
         let ordered = different.map(|(a, b)| if a.1.block < b.1.block { (a, b) } else { (b, a) });
-        ordered.min_by_key(|(a, b)| (a.1.block, b.1.block))
+        ordered.min_by_key(|(a, b)| {
+            let (_, right, wrong) = values(plan, *a, *b);
+            (right == wrong, a.1.block, b.1.block)
+        })
+    }
+}
+
+/// What a race between two blocks is, and what it leaves or reads in the order of the source and in the other.
+fn values(
+    plan: &Plan<'_>,
+    (first_class, first): (Class, Deed),
+    (second_class, second): (Class, Deed),
+) -> (PatternKey, u64, u64) {
+    let writes = |class: Class, site: u16| class.is_write() || plan.sites[site as usize].class.is_write();
+    match (writes(first_class, first.site), writes(second_class, second.site)) {
+        (true, true) => (PatternKey::WriteWrite, second.value, first.value),
+        (true, false) => (PatternKey::WriteRead, first.value, first.before),
+        _ => (PatternKey::ReadWrite, first.value, second.value),
     }
 }
 
@@ -515,38 +542,32 @@ fn race(
     plan: &Plan<'_>,
     word: usize,
     count: u64,
-    (first_class, first): (Class, Deed),
-    (second_class, second): (Class, Deed),
+    one: (Class, Deed),
+    two: (Class, Deed),
     a: &ClassSum,
     b: &ClassSum,
     record: &mut Record,
 ) {
-    let writes = |class: Class, site: u16| class.is_write() || plan.sites[site as usize].class.is_write();
-    let pattern = match (writes(first_class, first.site), writes(second_class, second.site)) {
-        (true, true) => PatternKey::WriteWrite,
-        (true, false) => PatternKey::WriteRead,
-        _ => PatternKey::ReadWrite,
-    };
-    let (right, wrong) = match pattern {
-        PatternKey::WriteWrite => (second.value, first.value),
-        PatternKey::WriteRead => (first.value, first.before),
-        PatternKey::ReadWrite => (first.value, second.value),
-    };
-    let writes_equal = [a, b].into_iter().filter(|sum| sum.class.is_write()).all(|sum| sum.equal);
+    let (pattern, right, wrong) = values(plan, one, two);
+    let ((_, first), (_, second)) = (one, two);
+    let (right, wrong) = (datum(plan, first.site, right), datum(plan, first.site, wrong));
+    let equal = is_harmless(right, wrong);
+    let writes_equal = [a, b].into_iter().filter(|sum| sum.class.is_write()).all(|sum| sum.other.is_none());
     record.add(
         Instance {
             key: Key::Race { first: first.site, second: second.site, pattern, between_blocks: true },
             count,
             word: Some((word, false)),
-            harmless: right == wrong && writes_equal,
+            harmless: equal && writes_equal,
+            equal,
             order: (first.block, first.interval),
         },
         || Detail::Race {
             word,
             first: Who { block: first.block, thread: first.thread, interval: first.interval },
             second: Who { block: second.block, thread: second.thread, interval: second.interval },
-            right: datum(plan, first.site, right),
-            wrong: datum(plan, first.site, wrong),
+            right,
+            wrong,
         },
     );
 }

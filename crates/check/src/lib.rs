@@ -15,7 +15,7 @@
 //! | `local` | memory of a thread |
 //! | `faults`, `record` | findings while they are collected |
 //! | `render` | reports as text with underlined source, and as JSON |
-//! | `profile` | what a profiler would count |
+//! | `profile` | what a profiler would count: [`watch`] gives it, with or without a report |
 #![forbid(unsafe_code)]
 
 mod barriers;
@@ -33,7 +33,7 @@ mod record;
 pub mod render;
 mod text;
 
-pub use check::{DEFAULT_MAX_ROUNDS, run};
+pub use check::{DEFAULT_MAX_ROUNDS, Wanted, Watched, run, watch};
 pub use finding::{
     Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Number, Party,
     RacePattern, Report, Severity, Site, Step, ThreadRange,

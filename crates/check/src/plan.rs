@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use tilewise_interp::{AccessSite, Arg, LaunchConfig, Program, SiteKind};
-use tilewise_ir::pass::witness;
+use tilewise_ir::pass::{marks, witness};
 use tilewise_ir::{Kernel, MemRef, Op, Ordering, Scalar, Scope, Space, Span};
 
 use crate::finding::{Action, Element, Location, MemorySpace, Site};
@@ -41,6 +41,8 @@ pub(crate) struct PlannedSite {
     pub(crate) tracked: bool,
     /// Whether it is no access of the user's, but tells of index arithmetic that wraps.
     pub(crate) witness: bool,
+    /// Whether it is no access of the user's, but tells who comes to a basic block.
+    pub(crate) mark: bool,
 }
 
 impl PlannedSite {
@@ -81,9 +83,14 @@ impl Class {
         matches!(self, Class::AtomicRead | Class::AtomicWrite)
     }
 
+    /// Whether the order of two accesses can matter: atomic ones are no race, but what they read depends on it.
+    pub(crate) fn order_matters(self, other: Class) -> bool {
+        self.is_write() || other.is_write()
+    }
+
     /// Whether two accesses of different threads that nothing orders are a race.
     pub(crate) fn conflicts(self, other: Class) -> bool {
-        (self.is_write() || other.is_write()) && !(self.is_atomic() && other.is_atomic())
+        self.order_matters(other) && !(self.is_atomic() && other.is_atomic())
     }
 }
 
@@ -164,7 +171,9 @@ impl<'a> Plan<'a> {
                 }
             }
             let witness = kernel.mem_name(access.mem) == witness::NAME;
-            plan.sites.push(PlannedSite { access, place, class, canon, tracked: !witness, witness });
+            let mark = kernel.mem_name(access.mem) == marks::NAME;
+            let tracked = !witness && !mark;
+            plan.sites.push(PlannedSite { access, place, class, canon, tracked, witness, mark });
         }
         let buffers = &plan.buffers;
         for site in &mut plan.sites {

@@ -45,11 +45,11 @@ pub(crate) struct Who {
     pub(crate) interval: u32,
 }
 
-/// The first instance of a finding.
+/// The first instance of a finding; of a race the first that shows a difference, if one does.
 #[derive(Clone, Debug)]
 pub(crate) struct First {
-    /// Block, interval and number of the event in the block: what comes first.
-    pub(crate) order: (u64, u32, u64),
+    /// Whether it shows none; then block, interval and number of the event in the block: what comes first.
+    pub(crate) order: (bool, u64, u32, u64),
     pub(crate) detail: Detail,
 }
 
@@ -82,7 +82,10 @@ pub(crate) struct Instance {
     pub(crate) count: u64,
     /// The word that it is about, and whether each block has its own.
     pub(crate) word: Option<(usize, bool)>,
+    /// Of a race: whether both orders leave the same values.
     pub(crate) harmless: bool,
+    /// Of a race: whether the values that would be shown are the same.
+    pub(crate) equal: bool,
     pub(crate) order: (u64, u32),
 }
 
@@ -115,7 +118,7 @@ impl Record {
     pub(crate) fn add(&mut self, instance: Instance, detail: impl FnOnce() -> Detail) {
         self.events += 1;
         let (block, interval) = instance.order;
-        let order = (block, interval, self.events);
+        let order = (instance.equal, block, interval, self.events);
         let entry = match self.entries.entry(instance.key) {
             std::collections::hash_map::Entry::Occupied(entry) => {
                 let entry = entry.into_mut();
@@ -166,7 +169,8 @@ impl Record {
     /// The findings, in order.
     pub(crate) fn into_findings(self, plan: &Plan<'_>) -> Vec<Finding> {
         let entries = self.entries.into_iter().map(|(key, entry)| {
-            let order = entry.first.order;
+            let (_, block, interval, event) = entry.first.order;
+            let order = (block, interval, event);
             (order, key.clone(), entry.into_finding(key, plan))
         });
         let mut findings: Vec<_> = entries.collect();
@@ -344,6 +348,15 @@ pub(crate) fn values_of_race(
     }
 }
 
+/// Whether a race leaves the same value in both orders, as far as can be told. Where both are NaN it cannot: that is what comes
+/// of memory that nobody wrote, whatever is done with it.
+pub(crate) fn is_harmless(right: Datum, wrong: Datum) -> bool {
+    match right {
+        Datum::Value(Number(value)) => right == wrong && !value.as_float().is_some_and(f64::is_nan),
+        Datum::Unwritten | Datum::Unknown => false,
+    }
+}
+
 /// Records claims of alignment that do not hold; `who` is any thread of the block.
 pub(crate) fn misaligned(site: &PlannedSite, event: &AccessEvent<'_>, who: Who, record: &mut Record) {
     let (size, align) = (site.access.scalar.size() as u64, site.access.align as u64);
@@ -361,10 +374,8 @@ pub(crate) fn misaligned(site: &PlannedSite, event: &AccessEvent<'_>, who: Who, 
         }
         let who = Who { thread: thread as u32, ..who };
         let (key, order) = (Key::Misaligned { site: site.canon }, (who.block, who.interval));
-        record.add(Instance { key, count: 1, word: None, harmless: true, order }, || Detail::Access {
-            word: Some(offset + word),
-            who,
-            fact: Fact::Alignment { align, remainder },
+        record.add(Instance { key, count: 1, word: None, harmless: true, equal: true, order }, || {
+            Detail::Access { word: Some(offset + word), who, fact: Fact::Alignment { align, remainder } }
         });
     };
     match &event.words {

@@ -147,6 +147,8 @@ pub(crate) struct Access {
     pub(crate) pattern: Option<u32>,
     /// What is checked.
     pub(crate) bounds: Vec<Bound>,
+    /// What need not be, since it holds by constants.
+    pub(crate) held: Vec<Held>,
     /// Position in the user's source.
     pub(crate) span: Span,
     /// Its number in [`Code::accesses`].
@@ -226,6 +228,17 @@ pub(crate) struct Bound {
     pub(crate) along: bool,
     /// The flag that says that it holds for all active threads.
     pub(crate) flag: u32,
+}
+
+/// A constant index below a constant extent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) index: u64,
+    pub(crate) extent: u64,
+    /// The dimension, for the message.
+    pub(crate) dim: u8,
+    /// Whether the components of the access lie along it.
+    pub(crate) along: bool,
 }
 
 /// A line or a message with the registers of its arguments.

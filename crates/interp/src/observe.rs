@@ -253,7 +253,7 @@ pub struct ThreadFault {
     pub thread: u32,
     /// The access, if it is one.
     pub site: Option<u32>,
-    /// Of an access, each dimension that is checked: its number, the index, the extent.
+    /// Of an access, each dimension that has bounds: its number, the index, the extent.
     pub bounds: Vec<(u8, u64, u64)>,
 }
 

@@ -41,6 +41,11 @@ pub struct Capabilities {
     /// orders all memory by atomics. Mesa's software adapter does; a memory barrier has it switch to the next threads of
     /// the block, as a barrier has, and where threads come to different numbers of them it forgets some.
     pub barriers_by_atomics: bool,
+    /// A store to one component of a vector in memory leaves the others alone. SPIR-V says so, and HLSL stores to bytes;
+    /// WGSL and MSL may write all of the vector, and so undo what other threads store to it.
+    pub component_stores: bool,
+    /// What the device can be told to leave of floats as it is. Only SPIR-V can tell.
+    pub float_controls: FloatControls,
     /// Integers of 32 bits are extended by their sign to 64 as two halves. Mesa's software adapter (22.3) takes no such
     /// number, if it is extended at once, for less than a positive constant.
     pub extends_by_halves: bool,
@@ -71,6 +76,8 @@ impl Capabilities {
         native_functions: true,
         memory_barriers: false,
         barriers_by_atomics: false,
+        component_stores: false,
+        float_controls: FloatControls::NONE,
         extends_by_halves: false,
         hides_constants: false,
         max_shared_bytes: 16 << 10,
@@ -108,6 +115,7 @@ impl Capabilities {
         int64: true,
         int64_atomics: true,
         memory_barriers: true,
+        component_stores: true,
         max_shared_bytes: 32 << 10,
         max_threads: 1024,
         max_block: [1024, 1024, 64],
@@ -126,6 +134,8 @@ impl Capabilities {
         native_functions: true,
         memory_barriers: true,
         barriers_by_atomics: false,
+        component_stores: true,
+        float_controls: FloatControls::ALL,
         extends_by_halves: false,
         hides_constants: false,
         max_shared_bytes: u32::MAX,
@@ -182,6 +192,60 @@ impl Capabilities {
         }
         naga
     }
+}
+
+/// The widths of floats for which a device keeps a promise if it is asked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Widths {
+    /// `f16`.
+    pub f16: bool,
+    /// `f32`.
+    pub f32: bool,
+    /// `f64`.
+    pub f64: bool,
+}
+
+impl Widths {
+    /// All widths, or none.
+    pub const fn all(keeps: bool) -> Widths {
+        Widths { f16: keeps, f32: keeps, f64: keeps }
+    }
+
+    /// Bits of those for which it is kept.
+    pub fn bits(self) -> impl Iterator<Item = u32> {
+        [(self.f16, 16), (self.f32, 32), (self.f64, 64)]
+            .into_iter()
+            .filter(|&(keeps, _)| keeps)
+            .map(|(_, bits)| bits)
+    }
+}
+
+/// Promises about floats that a shader asks for, by the names of SPIR-V's execution modes. A device that is not asked may
+/// take arithmetic without infinities and NaN for granted, lose the sign of zero, and count subnormal numbers as zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FloatControls {
+    /// Zeros keep their signs, infinities and NaN are as in IEEE 754.
+    pub signed_zero_inf_nan_preserve: Widths,
+    /// Subnormal numbers are no zeros.
+    pub denorm_preserve: Widths,
+    /// Results are rounded to the nearest, ties to even.
+    pub rounding_mode_rte: Widths,
+}
+
+impl FloatControls {
+    /// No device can be asked for less.
+    pub const NONE: FloatControls = FloatControls {
+        signed_zero_inf_nan_preserve: Widths::all(false),
+        denorm_preserve: Widths::all(false),
+        rounding_mode_rte: Widths::all(false),
+    };
+
+    /// All promises for all widths.
+    pub const ALL: FloatControls = FloatControls {
+        signed_zero_inf_nan_preserve: Widths::all(true),
+        denorm_preserve: Widths::all(true),
+        rounding_mode_rte: Widths::all(true),
+    };
 }
 
 /// Something that not every device has, and that nothing else stands in for.

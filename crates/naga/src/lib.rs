@@ -52,13 +52,14 @@ pub mod capability;
 mod emit;
 mod error;
 pub mod module;
+mod order;
 mod plan;
 pub mod site;
 pub mod spirv;
 #[cfg(feature = "write")]
 pub mod write;
 
-pub use capability::{Capabilities, Feature};
+pub use capability::{Capabilities, Feature, FloatControls, Widths};
 pub use error::{Reason, Unsupported};
 pub use module::{Arg, Module};
 

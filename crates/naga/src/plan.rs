@@ -3,6 +3,7 @@
 
 use crate::capability::{Capabilities, Feature, needs};
 use crate::error::{Reason, Unsupported};
+use crate::order::barriers_of_tensors;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilewise_ir::analysis::uniform::{Ended, leads_to_waiting, waiting_loops};
 use tilewise_ir::analysis::{AccessFacts, Facts, Uniform};
@@ -49,6 +50,8 @@ pub(crate) struct Memory {
     pub(crate) writable: bool,
     /// Number of places; 0 for a tensor.
     pub(crate) places: u64,
+    /// So many places, 1, 2 or 4, are one vector, which can be accessed at once.
+    pub(crate) group: u8,
 }
 
 /// What the emitter knows of a kernel.
@@ -67,6 +70,8 @@ pub(crate) struct Plan<'k> {
     pub(crate) memories: Vec<(MemRef, Memory)>,
     /// Whether memory has to be coherent between blocks.
     pub(crate) ordered: bool,
+    /// Whether each barrier orders memory of tensors, in order.
+    pub(crate) barriers: Vec<bool>,
     pub(crate) shared_bytes: u64,
     narrow: Vec<bool>,
 }
@@ -88,6 +93,7 @@ impl<'k> Plan<'k> {
             waiting_loops: waiting_loops(kernel),
             memories: Vec::new(),
             ordered: false,
+            barriers: barriers_of_tensors(kernel),
             shared_bytes: 0,
             narrow: narrow(kernel, facts),
         };
@@ -173,10 +179,13 @@ impl<'k> Plan<'k> {
         let mut uses: Vec<(MemRef, Uses)> = Vec::new();
         let mut number: FxHashMap<MemRef, usize> = FxHashMap::default();
         let mut orders = false;
+        let mut accesses = 0;
         let kernel = self.kernel;
         kernel.body.visit(&mut |inst| {
             orders |= capability_of_order(inst);
             let Some(access) = inst.op.access() else { return };
+            let facts = access_facts(self.facts, accesses);
+            accesses += 1;
             let n = *number.entry(access.mem).or_insert_with(|| {
                 uses.push((access.mem, Uses::default()));
                 uses.len() - 1
@@ -186,9 +195,20 @@ impl<'k> Plan<'k> {
             let values = &inst.args[1..inst.op.access_args().unwrap_or(1)];
             let uses = &mut uses[n].1;
             uses.wide |= values.iter().chain(&inst.results).any(wide);
+            let accessed =
+                if matches!(inst.op, Op::Store(_)) { inst.args.get(1) } else { inst.results.first() };
+            let lanes = accessed.map_or(1, |&value| usize::from(kernel.ty(value).lanes));
+            let elem = kernel.mem_elem(access.mem).map_or(1, |ty| ty.scalar.size());
+            let together = together(facts, elem, lanes);
             match inst.op {
-                Op::Load(_) => {}
-                Op::Store(_) => uses.stored = true,
+                Op::Load(_) => uses.together = uses.together.max(together),
+                Op::Store(_) => {
+                    uses.stored = true;
+                    uses.together = uses.together.max(together);
+                    // A store that is checked may store some of its lanes.
+                    let checked = (0..access.bounds.len()).any(|n| !is_proved(facts, n));
+                    uses.parted = uses.parted.min(if checked { 1 } else { together });
+                }
                 Op::AtomicLoad(..) => uses.atomic = true,
                 Op::AtomicRmw(AtomicOp::Add, ..) => {
                     uses.atomic = true;
@@ -207,6 +227,19 @@ impl<'k> Plan<'k> {
         self.memories = uses.into_iter().map(|(mem, uses)| (mem, self.memory(mem, uses))).collect();
     }
 
+    /// How many places are one vector, of a form: as many as an access has together, at most 16 bytes.
+    fn group(&self, form: Form, atomic: bool, uses: Uses) -> u8 {
+        let (in_place, place) = match form {
+            // 64-bit indices take two places each.
+            Form::Halves | Form::Bits(_) => return 1,
+            Form::Packed(width) => (32 / width as usize, 4),
+            Form::Plain(register) => (1, usize::from(register.bytes())),
+        };
+        let together =
+            if self.capabilities.component_stores { uses.together } else { uses.together.min(uses.parted) };
+        if atomic { 1 } else { (together / in_place).clamp(1, 4.min(16 / place)) as u8 }
+    }
+
     fn memory(&self, mem: MemRef, uses: Uses) -> Memory {
         match mem {
             MemRef::Param(param) => {
@@ -219,7 +252,8 @@ impl<'k> Plan<'k> {
                 let form = self.tensor_form(elem, atomic, uses);
                 let packed = matches!(form, Form::Packed(_));
                 let atomic = atomic || packed && uses.stored;
-                Memory { form, atomic, space: None, writable, places: 0 }
+                let group = self.group(form, atomic, uses);
+                Memory { form, atomic, space: None, writable, places: 0, group }
             }
             MemRef::Alloc(alloc) => {
                 let alloc = &self.kernel.allocs[alloc.0 as usize];
@@ -232,12 +266,18 @@ impl<'k> Plan<'k> {
                     }
                     (scalar, _) => Form::Plain(self.register_of(scalar, false)),
                 };
+                let group = match alloc.space {
+                    Space::Shared => self.group(form, uses.atomic, uses),
+                    // Compilers keep it in registers, lane by lane.
+                    Space::Local => 1,
+                };
                 Memory {
                     form,
                     atomic: uses.atomic,
                     space: Some(alloc.space),
                     writable: true,
                     places: alloc.len * u64::from(alloc.elem.lanes),
+                    group,
                 }
             }
         }
@@ -285,7 +325,8 @@ impl<'k> Plan<'k> {
         for (mem, memory) in self.memories.clone() {
             match (mem, memory.space) {
                 (MemRef::Alloc(alloc), Some(space)) => {
-                    let bytes = memory.places.saturating_mul(memory.form.place_bytes());
+                    let places = memory.places.next_multiple_of(memory.group.into());
+                    let bytes = places.saturating_mul(memory.form.place_bytes());
                     let span = kernel.allocs[alloc.0 as usize].span;
                     match space {
                         Space::Shared => {
@@ -325,7 +366,7 @@ fn check_limit(
 }
 
 /// How memory is accessed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Uses {
     stored: bool,
     atomic: bool,
@@ -333,6 +374,17 @@ struct Uses {
     other_atomics: bool,
     /// Whether an index of 64 bits is read or written.
     wide: bool,
+    /// The most elements that a load or store has together.
+    together: usize,
+    /// The fewest that a store has.
+    parted: usize,
+}
+
+impl Default for Uses {
+    fn default() -> Uses {
+        let (stored, atomic, sums, other_atomics, wide) = Default::default();
+        Uses { stored, atomic, sums, other_atomics, wide, together: 1, parted: usize::MAX }
+    }
 }
 
 impl Form {
@@ -385,6 +437,19 @@ fn capability_of_order(inst: &Inst) -> bool {
 /// What an access is known to be, by number.
 pub(crate) fn access_facts(facts: &Facts, number: usize) -> AccessFacts {
     facts.accesses.get(number).copied().unwrap_or_default()
+}
+
+/// Whether a bound of an access always holds.
+pub(crate) fn is_proved(facts: AccessFacts, bound: usize) -> bool {
+    bound < 8 && facts.in_bounds >> bound & 1 == 1
+}
+
+/// How many elements of so many bytes an access of `lanes` has together: the first of them, and each so many further on,
+/// is at a multiple of so many. A power of two.
+pub(crate) fn together(facts: AccessFacts, elem: usize, lanes: usize) -> usize {
+    let aligned = usize::from(facts.align) / elem.max(1);
+    let lanes = 1 << lanes.trailing_zeros().min(4);
+    aligned.clamp(1, lanes)
 }
 
 /// The parameters whose storage is bound, in order of their bindings.

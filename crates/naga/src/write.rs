@@ -50,7 +50,7 @@ pub fn spirv(module: &Module) -> Result<Vec<u32>, WriteError> {
         ..spv::Options::default()
     };
     let words = spv::write_vec(&module.shader, &info, &options, None).map_err(|error| write.failed(error))?;
-    Ok(crate::spirv::exact(&words))
+    Ok(crate::spirv::exact(&words, &module.capabilities.float_controls))
 }
 
 /// The shader in the WebGPU Shading Language.

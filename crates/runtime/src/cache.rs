@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHasher};
-use tilewise_ir::{Block, Kernel, pass, verify};
+use tilewise_ir::pass::{self, Optimizer};
+use tilewise_ir::{Block, Kernel, verify};
 
 use crate::device::{Device, Executable};
 use crate::dump::Dump;
@@ -24,12 +25,12 @@ const CAPACITY: usize = 512;
 /// Which passes a kernel goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Passes {
-    /// All.
-    Optimized,
-    /// Those without which it would compute something else.
-    Prepared,
+    /// Those without which it would compute something else, then these.
+    Optimized(Optimizer),
     /// Those that hide nothing from the checker.
     Checked,
+    /// Those that leave what was staged to be counted, and hide nothing from the checker.
+    Profiled,
 }
 
 /// The compiled kernels of a context.
@@ -158,7 +159,11 @@ fn compile(
     if let Some(dump) = dump {
         dump.write(&kernel)?;
     }
-    device.compile(kernel, passes == Passes::Optimized)
+    let optimizer = match passes {
+        Passes::Optimized(optimizer) => optimizer,
+        Passes::Checked | Passes::Profiled => Optimizer::OFF,
+    };
+    device.compile(kernel, optimizer)
 }
 
 /// What a backend gets of a description; `lower` rewrites what the backend's device has no instructions for, and tells
@@ -171,15 +176,17 @@ pub(crate) fn prepared(
     verified(described, described)?;
     let mut kernel = described.clone();
     match passes {
-        Passes::Optimized => {
+        Passes::Optimized(optimizer) => {
             pass::prepare(&mut kernel);
-            pass::optimize(&mut kernel);
+            optimizer.run(&mut kernel);
         }
-        Passes::Prepared => pass::prepare(&mut kernel),
         Passes::Checked => pass::prepare_checked(&mut kernel),
+        Passes::Profiled => pass::prepare_profiled(&mut kernel),
     }
-    if lower(&mut kernel) && passes == Passes::Optimized {
-        pass::optimize(&mut kernel);
+    if lower(&mut kernel)
+        && let Passes::Optimized(optimizer) = passes
+    {
+        optimizer.run(&mut kernel);
     }
     verified(&kernel, described)?;
     Ok(kernel)

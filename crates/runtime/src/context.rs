@@ -2,12 +2,16 @@
 
 use std::env;
 use std::fmt;
+use std::io::stderr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
+use tilewise_check::profile::Profile;
+use tilewise_check::{Wanted, render};
 use tilewise_ir::Kernel;
+use tilewise_ir::pass::Optimizer;
 use tilewise_stage::recycle;
 
 use crate::cache::{KernelCache, Passes};
@@ -20,7 +24,7 @@ use crate::inspect::{Code, Inspector, Target};
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::launch::{Launch, LaunchParam};
 use crate::output::{Output, OutputSink};
-use crate::reports::{ReportSink, ReportTo, Reports};
+use crate::watch::{Goes, Kept, Sink, Watch, Watching};
 
 /// A device that is open: it makes buffers and tensors, and launches kernels.
 ///
@@ -42,9 +46,8 @@ use crate::reports::{ReportSink, ReportTo, Reports};
 pub struct DeviceContext {
     shared: Arc<Shared>,
     stream: Arc<dyn Stream>,
-    optimize: bool,
-    checked: bool,
-    report_sink: Option<ReportSink>,
+    optimizer: Optimizer,
+    watch: Watch,
     max_rounds: Option<u64>,
     threads: Option<NonZeroUsize>,
     output: Output,
@@ -60,14 +63,14 @@ pub(crate) struct Shared {
     number: u64,
     pub(crate) device: Box<dyn Device>,
     kernels: KernelCache,
-    reports: Reports,
+    kept: Kept,
 }
 
 impl Shared {
     /// Waits for all that was enqueued; an error if a kernel went wrong since somebody last asked.
     pub(crate) fn synchronize(&self) -> Result<()> {
         match self.device.synchronize()? {
-            None => self.reports.untold().map_or(Ok(()), |report| Err(Error::Check(Box::new(report)))),
+            None => self.kept.untold().map_or(Ok(()), |report| Err(Error::Check(Box::new(report)))),
             Some(report) => Err(Error::Fault(Box::new(report))),
         }
     }
@@ -83,11 +86,14 @@ impl fmt::Display for Shared {
 /// Names the device that [`DeviceContext::new`] opens.
 const DEVICE: &str = "TILEWISE_DEVICE";
 
-/// `0` turns the optimiser off.
+/// `0` turns the optimiser off, `-NAME,-NAME` passes of it.
 const OPTIMIZER: &str = "TILEWISE_OPT";
 
 /// `1` checks every launch.
 const CHECK: &str = "TILEWISE_CHECK";
+
+/// `1` profiles every launch, and prints the profiles.
+const PROFILE: &str = "TILEWISE_PROFILE";
 
 /// Names the folder that compiled kernels are written to.
 const DUMP: &str = "TILEWISE_DUMP";
@@ -95,20 +101,24 @@ const DUMP: &str = "TILEWISE_DUMP";
 impl DeviceContext {
     /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
     ///
-    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_CHECK=1` makes all launches
-    /// [checked](DeviceContext::checked) ones, and the best device the CPU.
+    /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_OPT=-licm,-cse` these passes of
+    /// it. `TILEWISE_CHECK=1` makes all launches [checked](DeviceContext::checked) ones, and the best device the CPU.
+    /// `TILEWISE_PROFILE=1` makes them [profiled](DeviceContext::profiled) ones in the same way, and prints what was
+    /// counted.
     ///
     /// # Errors
     ///
     /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
     /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
-    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if `TILEWISE_OPT` is neither 0 nor 1.
+    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if one of these variables
+    /// has another value.
     pub fn new() -> Result<DeviceContext> {
-        let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
-        // The best device that can check is the CPU.
-        let device = variable(DEVICE).or_else(|| checked.then(|| "cpu".to_owned()));
+        let watch = watch_of_variables()?;
+        // The best device that can watch launches is the CPU.
+        let is_watched = watch.wanted() != Wanted::default();
+        let device = variable(DEVICE).or_else(|| is_watched.then(|| "cpu".to_owned()));
         let ctx = DeviceContext::from_variables(device.as_deref(), variable(OPTIMIZER).as_deref())?;
-        Ok(DeviceContext { checked, ..ctx })
+        Ok(DeviceContext { watch, ..ctx })
     }
 
     /// Opens a device by its name, whatever `TILEWISE_DEVICE` is. Letter case plays no part.
@@ -134,15 +144,15 @@ impl DeviceContext {
     ///
     /// As [`new`](DeviceContext::new).
     pub fn open(name: &str) -> Result<DeviceContext> {
-        let checked = switch(CHECK, variable(CHECK).as_deref(), false)?;
+        let watch = watch_of_variables()?;
         let ctx = DeviceContext::from_variables(Some(name), variable(OPTIMIZER).as_deref())?;
-        Ok(DeviceContext { checked, ..ctx })
+        Ok(DeviceContext { watch, ..ctx })
     }
 
     /// Opens the device `name`, or the best; `optimizer` is the value of [`OPTIMIZER`].
     fn from_variables(name: Option<&str>, optimizer: Option<&str>) -> Result<DeviceContext> {
         static CONTEXTS: AtomicU64 = AtomicU64::new(1);
-        let optimize = switch(OPTIMIZER, optimizer, true)?;
+        let optimizer = parse_optimizer(optimizer)?;
         let device = match name {
             Some(name) => device::open(name)?,
             None => device::open_best()?,
@@ -150,13 +160,12 @@ impl DeviceContext {
         let number = CONTEXTS.fetch_add(1, Ordering::Relaxed);
         let stream = device.create_stream()?;
         let kernels = KernelCache::new(variable(DUMP).map(Dump::new));
-        let shared = Arc::new(Shared { number, device, kernels, reports: Reports::default() });
+        let shared = Arc::new(Shared { number, device, kernels, kept: Kept::default() });
         Ok(DeviceContext {
             shared,
             stream,
-            optimize,
-            checked: false,
-            report_sink: None,
+            optimizer,
+            watch: Watch::default(),
             max_rounds: None,
             threads: None,
             output: Output::default(),
@@ -205,7 +214,7 @@ impl DeviceContext {
     /// compile, never what it computes. It is on unless `TILEWISE_OPT=0` is set.
     #[must_use]
     pub fn with_optimizer(self, on: bool) -> DeviceContext {
-        DeviceContext { optimize: on, ..self }
+        DeviceContext { optimizer: if on { Optimizer::ON } else { Optimizer::OFF }, ..self }
     }
 
     /// The same context, each launch of which is checked: for races, reads of memory that nobody wrote, accesses outside a
@@ -237,7 +246,7 @@ impl DeviceContext {
     /// ```
     #[must_use]
     pub fn checked(self) -> DeviceContext {
-        DeviceContext { checked: true, report_sink: None, ..self }
+        DeviceContext { watch: Watch { report: Some(Goes::Kept), ..self.watch }, ..self }
     }
 
     /// The same context, each launch of which is [checked](DeviceContext::checked), and its report given to a sink in place
@@ -258,7 +267,8 @@ impl DeviceContext {
     /// ```
     #[must_use]
     pub fn checked_with(self, sink: impl FnMut(tilewise_check::Report) + Send + 'static) -> DeviceContext {
-        DeviceContext { checked: true, report_sink: Some(ReportSink::new(sink)), ..self }
+        let report = Some(Goes::To(Sink::new(sink)));
+        DeviceContext { watch: Watch { report, ..self.watch }, ..self }
     }
 
     /// The same context, its checked launches giving a block up once it has gone round loops that may go on for ever this
@@ -270,13 +280,78 @@ impl DeviceContext {
 
     /// Whether launches are checked.
     pub fn is_checked(&self) -> bool {
-        self.checked
+        self.watch.wanted().report
     }
 
     /// What checked launches have found since this was last called, errors, warnings and advice: a report for each launch
     /// that has any, the oldest first. The last 256 are kept.
     pub fn take_reports(&self) -> Vec<tilewise_check::Report> {
-        self.shared.reports.take()
+        self.shared.kept.take_reports()
+    }
+
+    /// The same context, each launch of which is profiled: what its accesses ask of memory is counted for each line of the
+    /// source (sectors of global memory, conflicts of banks of shared memory, active lanes, bytes), and for the launch how
+    /// often the same bytes are asked for, how much is computed, and how full a GPU gets.
+    /// [`take_profiles`](DeviceContext::take_profiles) gives it.
+    ///
+    /// What is counted is the kernel as it was described, before the optimiser. A launch can be profiled and
+    /// [checked](DeviceContext::checked) at the same time. `TILEWISE_PROFILE=1` profiles every launch of a program on the
+    /// CPU.
+    ///
+    /// ```
+    /// use tilewise_layout::row_major;
+    /// use tilewise_runtime::report::Action;
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, block_dim, grid_dim};
+    /// use tilewise_stage::tensor::TensorType;
+    /// use tilewise_stage::tensor::index::WriteIndex;
+    /// use tilewise_stage::{TileTensor, thread_idx};
+    ///
+    /// let ctx = DeviceContext::open("cpu")?.profiled();
+    /// let mut x = ctx.zeros::<f32, 1>(row_major([64]))?;
+    /// let mut builder = LaunchBuilder::new("every_second");
+    /// let param = builder.tensor_mut::<TileTensor<f32, 1>, _>("x", &mut x);
+    /// let launch = builder.describe(move || {
+    ///     let x: TileTensor<f32, 1> = TensorType::from_param(&param);
+    ///     x.write_index(thread_idx().x * 2, 1f32);
+    /// });
+    /// ctx.enqueue_function(launch, grid_dim(1), block_dim(32))?;
+    /// let profile = &ctx.take_profiles()[0];
+    /// // 32 elements, 8 bytes apart, lie in 8 sectors of 32 bytes; 4 would be enough.
+    /// assert_eq!(profile.counts("x", Action::Write).sectors_per_request(), 8.0);
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn profiled(self) -> DeviceContext {
+        DeviceContext { watch: Watch { profile: Some(Goes::Kept), ..self.watch }, ..self }
+    }
+
+    /// The same context, each launch of which is [profiled](DeviceContext::profiled), and its profile given to a sink in
+    /// place of being kept.
+    ///
+    /// ```
+    /// use tilewise_runtime::report::render::{Style, profile};
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, block_dim, grid_dim};
+    ///
+    /// let ctx = DeviceContext::open("cpu")?
+    ///     .profiled_with(|counted| print!("{}", profile(&counted, &Style::plain())));
+    /// let wait = LaunchBuilder::new("wait").describe(tilewise_stage::barrier);
+    /// ctx.enqueue_function(wait, grid_dim(1), block_dim(2))?;
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn profiled_with(self, sink: impl FnMut(Profile) + Send + 'static) -> DeviceContext {
+        let profile = Some(Goes::To(Sink::new(sink)));
+        DeviceContext { watch: Watch { profile, ..self.watch }, ..self }
+    }
+
+    /// Whether launches are profiled.
+    pub fn is_profiled(&self) -> bool {
+        self.watch.wanted().profile
+    }
+
+    /// What was counted in profiled launches since this was last called, the oldest first. The last 256 are kept.
+    pub fn take_profiles(&self) -> Vec<Profile> {
+        self.shared.kept.take_profiles()
     }
 
     /// The same context, its kernels run by at most `threads` threads of the host; 0 for as many as there are cores. Of
@@ -422,21 +497,24 @@ impl DeviceContext {
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         #[cfg(feature = "inspect")]
         if let Some(inspector) = &self.inspector {
-            inspector.look(kernel, self.optimize, grid, block, &args)?;
+            inspector.look(kernel, self.optimizer, grid, block, &args)?;
         }
-        if self.checked && !self.shared.device.can_check() {
-            return Err(Error::CannotCheck { device: self.device_name().to_owned() });
+        let wanted = self.watch.wanted();
+        if !self.shared.device.can_watch() {
+            let device = || self.device_name().to_owned();
+            match wanted {
+                Wanted { report: true, .. } => return Err(Error::CannotCheck { device: device() }),
+                Wanted { profile: true, .. } => return Err(Error::CannotProfile { device: device() }),
+                Wanted { report: false, profile: false } => {}
+            }
         }
-        let passes = match (self.checked, self.optimize) {
-            (true, _) => Passes::Checked,
-            (false, true) => Passes::Optimized,
-            (false, false) => Passes::Prepared,
+        let passes = match wanted {
+            Wanted { profile: true, .. } => Passes::Profiled,
+            Wanted { report: true, .. } => Passes::Checked,
+            Wanted { profile: false, report: false } => Passes::Optimized(self.optimizer),
         };
         let compiled = self.shared.kernels.get(kernel, passes, &*self.shared.device)?;
-        let reports = match &self.report_sink {
-            Some(sink) => ReportTo::Sink(sink),
-            None => ReportTo::Kept(&self.shared.reports),
-        };
+        let watching = Watching { watch: &self.watch, kept: &self.shared.kept };
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
             grid,
@@ -445,7 +523,7 @@ impl DeviceContext {
             output: &self.output,
             threads: self.threads,
             max_rounds: self.max_rounds,
-            reports: self.checked.then_some(reports),
+            watching: (wanted != Wanted::default()).then_some(watching),
         })
     }
 
@@ -472,8 +550,8 @@ impl fmt::Debug for DeviceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeviceContext")
             .field("context", &format_args!("{}", self.shared))
-            .field("optimizer", &self.optimize)
-            .field("checked", &self.checked)
+            .field("optimizer", &self.optimizer)
+            .field("wanted", &self.watch.wanted())
             .field("threads", &self.threads)
             .field("output", &self.output)
             .finish()
@@ -496,9 +574,29 @@ pub fn check(test: impl FnOnce(&DeviceContext) -> Result<()>) -> Result<()> {
     }
 }
 
+/// What environment variables want of launches.
+fn watch_of_variables() -> Result<Watch> {
+    let is_on = |name| switch(name, variable(name).as_deref(), false);
+    let print = |profile: Profile| eprint!("{}", render::profile(&profile, &render::Style::of(&stderr())));
+    Ok(Watch {
+        report: is_on(CHECK)?.then_some(Goes::Kept),
+        profile: is_on(PROFILE)?.then(|| Goes::To(Sink::new(print))),
+    })
+}
+
 /// An environment variable, if it is set to something.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The passes that run, by the value of [`OPTIMIZER`].
+fn parse_optimizer(value: Option<&str>) -> Result<Optimizer> {
+    let Some(value) = value else { return Ok(Optimizer::ON) };
+    value.parse().map_err(|_| Error::Variable {
+        variable: OPTIMIZER,
+        value: value.to_owned(),
+        expected: "0, 1, or passes to leave out (`-licm,-cse`)",
+    })
 }
 
 /// Whether what a variable turns on or off is on; `default` if it is not set.
@@ -545,13 +643,14 @@ mod tests {
 
     #[test]
     fn the_optimizer_is_on_unless_turned_off() {
-        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimize);
-        assert_eq!(on(None), Ok(true));
-        assert_eq!(on(Some("1")), Ok(true));
-        assert_eq!(on(Some(" 0")), Ok(false));
+        let on = |value| DeviceContext::from_variables(Some("cpu"), value).map(|ctx| ctx.optimizer);
+        assert_eq!(on(None), Ok(Optimizer::ON));
+        assert_eq!(on(Some("1")), Ok(Optimizer::ON));
+        assert_eq!(on(Some(" 0")), Ok(Optimizer::OFF));
+        assert_eq!(on(Some("-cse")), Ok(Optimizer::ON.without("cse").unwrap()));
         assert_eq!(
             on(Some("no")).unwrap_err().to_string(),
-            "the environment variable TILEWISE_OPT is `no`; set it to 0 or 1, or unset it"
+            "the environment variable TILEWISE_OPT is `no`; set it to 0, 1, or passes to leave out (`-licm,-cse`), or unset it"
         );
     }
 }

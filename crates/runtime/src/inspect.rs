@@ -21,8 +21,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use tilewise_ir::Kernel;
 use tilewise_ir::analysis::{self, LaunchNumbers};
-use tilewise_ir::{Kernel, pass};
+use tilewise_ir::pass::{self, Decisions, Optimizer};
 use tilewise_naga::{Capabilities, Module, write};
 
 use crate::cache::{Passes, prepared};
@@ -93,7 +94,7 @@ pub fn code(launch: Launch<'_>, grid: GridDim, block: BlockDim, target: Target) 
     let grid = grid.checked(launch.name(), &NO_LIMITS)?;
     let (kernel, params) = launch.into_parts()?;
     let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
-    translate(&kernel, true, grid, block, &args, target)
+    translate(&kernel, Optimizer::ON, grid, block, &args, target)
 }
 
 impl Target {
@@ -194,12 +195,12 @@ impl Inspector {
     pub(crate) fn look(
         &self,
         described: &Kernel,
-        optimize: bool,
+        optimizer: Optimizer,
         grid: [u32; 3],
         block: [u32; 3],
         args: &[&ArgValue],
     ) -> Result<()> {
-        translate(described, optimize, grid, block, args, self.target).map(|code| (self.sink)(code))
+        translate(described, optimizer, grid, block, args, self.target).map(|code| (self.sink)(code))
     }
 }
 
@@ -211,7 +212,7 @@ impl fmt::Debug for Inspector {
 
 fn translate(
     described: &Kernel,
-    optimize: bool,
+    optimizer: Optimizer,
     grid: [u32; 3],
     block: [u32; 3],
     args: &[&ArgValue],
@@ -221,17 +222,17 @@ fn translate(
         Target::Ptx | Target::Spirv => pass::lower::math::run(kernel),
         Target::Ir | Target::Wgsl | Target::Msl | Target::Hlsl => false,
     };
-    let passes = if optimize { Passes::Optimized } else { Passes::Prepared };
-    let mut kernel = prepared(described, passes, lower)?;
+    let mut kernel = prepared(described, Passes::Optimized(optimizer), lower)?;
     let numbers = launch_numbers(grid, block, args, address);
-    if optimize {
-        specialize(&mut kernel, &numbers, target);
+    if let Some(decisions) = Decisions::of(&analysis::analyze(&kernel, &numbers), optimizer) {
+        decisions.apply(&mut kernel, optimizer);
     }
     let shader = |capabilities, language| shader(&kernel, &numbers, capabilities, language);
     let content = match target {
         Target::Ir => Content::Text(kernel.with_spans().to_string()),
         Target::Ptx => {
-            let facts = analysis::analyze(&kernel, &numbers);
+            let mut facts = analysis::analyze(&kernel, &numbers);
+            optimizer.vectorize(&mut kernel, &mut facts);
             let target = tilewise_ptx::Target::new(PTX_CAPABILITY);
             Content::Text(tilewise_ptx::compile(&kernel, &facts, target)?.text)
         }
@@ -253,17 +254,6 @@ fn translate(
         }
     };
     Ok(Code { kernel: kernel.name, target, content })
-}
-
-/// Makes the kernel the variant that a device would have for the numbers of the launch.
-fn specialize(kernel: &mut Kernel, numbers: &LaunchNumbers, target: Target) {
-    let facts = analysis::analyze(kernel, numbers);
-    if pass::decide::run(kernel, &facts.decided) {
-        pass::optimize(kernel);
-    }
-    if target == Target::Ir && pass::proved::run(kernel, &analysis::analyze(kernel, numbers)) {
-        pass::optimize(kernel);
-    }
 }
 
 fn shader(

@@ -80,7 +80,7 @@ fn median(rounds: usize, mut run: impl FnMut() -> tilewise::Result<()>) -> tilew
     Ok(times[rounds / 2])
 }
 
-/// Times `run` with plain and with checked launches, on what `make` makes for each.
+/// Times `run` with plain, checked and profiled launches, on what `make` makes for each.
 fn compare<T>(
     name: &str,
     rounds: usize,
@@ -100,13 +100,15 @@ fn compare<T>(
     for report in ctx.take_reports() {
         assert!(report.is_clean(), "{report}");
     }
+    let profiled = time(&DeviceContext::open("cpu")?.profiled())?;
     let ratio = checked.as_secs_f64() / plain.as_secs_f64();
     println!(
-        "{name:<44} {:>9.1} ms {:>9.1} ms {ratio:>8.2}   {:>4}  {}",
+        "{name:<44} {:>9.1} ms {:>9.1} ms {ratio:>8.2}   {:>4}  {:<6} {:>9.1} ms",
         plain.as_secs_f64() * 1e3,
         checked.as_secs_f64() * 1e3,
         6.0,
         if ratio <= 6.0 { "met" } else { "MISSED" },
+        profiled.as_secs_f64() * 1e3,
     );
     Ok(())
 }
@@ -114,7 +116,10 @@ fn compare<T>(
 fn main() -> tilewise::Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     println!("CPU device on {cores} cores; medians; a ratio is checked over unchecked");
-    println!("{:<44} {:>12} {:>12} {:>8}   {:>4}", "", "unchecked", "checked", "ratio", "aim");
+    println!(
+        "{:<44} {:>12} {:>12} {:>8}   {:>4}  {:<6} {:>12}",
+        "", "unchecked", "checked", "ratio", "aim", "", "profiled"
+    );
     let n = 1 << 20;
     let (a_host, b_host) = (random(1, n), random(2, n));
     let vectors = |ctx: &DeviceContext| {

@@ -67,8 +67,8 @@
 //! - **Barriers that not all threads reach**, threads that wait for what nobody will do, loops that do not end within
 //!   [a limit](crate::DeviceContext::with_max_rounds), divisions by zero, ranges whose step is not positive, failed
 //!   assertions. As a warning: index arithmetic that goes below zero and comes out inside, as `(i - 1) % n` does.
-//! - As advice: **barriers that order nothing** in this launch. Where threads are ordered by atomics or fences, too, no
-//!   such advice is given.
+//! - As advice: **barriers that order nothing** in this launch. Where threads are ordered by atomics or fences, too, some
+//!   that order nothing are not told: one before a release or after an acquire always counts as needed.
 //!
 //! Nothing is said of a right kernel; a false alarm is a bug. What is found is found for this launch: for these sizes and
 //! these numbers.
@@ -76,9 +76,15 @@
 //! # Reports
 //!
 //! [`report::Report`](crate::report::Report) is plain data, and serialises. Equal findings are one with a count, and the
-//! first of them in full. It is the same in every run and for every number of host threads. An error is returned by the
-//! next `synchronize` or read; [`take_reports`](crate::DeviceContext::take_reports) gives everything, warnings and advice,
-//! too.
+//! first of them in full; of a race the first that changes a value. It is the same in every run and for every number of
+//! host threads. An error is returned by the next `synchronize` or read;
+//! [`take_reports`](crate::DeviceContext::take_reports) gives everything, warnings and advice, too.
+//!
+//! # Counts
+//!
+//! The same engine counts what otherwise needs a profiler: [`DeviceContext::profiled`](crate::DeviceContext::profiled) gives
+//! for each line the sectors of global memory and the conflicts of banks of shared memory that a warp's request takes, and for
+//! the launch redundancy, arithmetic intensity and occupancy. `docs/profile.md` of the repository has an example.
 //!
 //! # What it costs
 //!

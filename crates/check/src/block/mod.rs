@@ -11,11 +11,10 @@ use tilewise_ir::{Ordering, Scope, Span};
 use crate::barriers::{Barriers, Intervals};
 use crate::cells::{Cells, Mark, Verdict};
 use crate::faults;
-use crate::finding::Datum;
 use crate::global::{BlockGlobal, LaunchGlobal};
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite};
-use crate::record::{Detail, Fact, Instance, Key, Record, Who, misaligned, values_of_race};
+use crate::record::{Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race};
 
 /// What the blocks of a launch share.
 #[derive(Debug)]
@@ -119,15 +118,17 @@ impl<'a> BarrierBlock<'a> {
         let order = (block, who.interval);
         if verdict.unwritten {
             let key = Key::Uninitialised { site };
-            let instance = Instance { key, count: 1, word: Some((word, own)), harmless: true, order };
+            let instance =
+                Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
         for &(class, earlier) in &verdict.races {
             let (pattern, right, wrong) = values_of_race(plan, site, class, old, written, before(earlier));
             let key = Key::Race { first: earlier.site(), second: site, pattern, between_blocks: false };
-            let harmless = right == wrong && matches!(right, Datum::Value(_));
+            let harmless = is_harmless(right, wrong);
             let first = Who { thread: earlier.thread(), ..who };
-            let instance = Instance { key, count: 1, word: Some((word, own)), harmless, order };
+            let instance =
+                Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order };
             self.record.add(instance, || Detail::Race { word, first, second: who, right, wrong });
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Of plain writes the last is enough: one that is not ordered after an earlier one was a race already. Of reads and of
 //! atomic accesses several can be unordered, and all of them since the last write are kept, by thread. Those that a new
-//! one of their kind comes after are dropped now and then: what is ordered after the new one is ordered after them, too.
+//! one of their kind comes after are dropped now and then, if they are of other blocks: what is ordered after the new one is
+//! ordered after them, too.
 
 use std::sync::Arc;
 
@@ -56,7 +57,8 @@ struct Accesses {
 impl Accesses {
     fn note(&mut self, past: Past, clock: &Clock) {
         if self.list.len() > self.limit {
-            self.list.retain(|old| !clock.knows(old.block, old.thread, old.stamp));
+            // Those of the block itself tell which of its barriers are needed.
+            self.list.retain(|old| old.block == past.block || !clock.knows(old.block, old.thread, old.stamp));
             self.limit = 2 * self.list.len() + 8;
         }
         match self.list.binary_search_by_key(&(past.block, past.thread), |old| (old.block, old.thread)) {
@@ -80,13 +82,7 @@ impl Cell {
             if !class.is_write() && !other.is_write() {
                 continue;
             }
-            let list: &[Past] = match other {
-                Class::Write => self.write.as_slice(),
-                Class::Read => &self.reads.list,
-                Class::AtomicRead => &self.atomic_reads.list,
-                Class::AtomicWrite => &self.atomic_writes.list,
-            };
-            let unordered = list.iter().filter(|old| {
+            let unordered = self.accesses(other).iter().filter(|old| {
                 let same = (old.block, old.thread) == (new.block, new.thread);
                 // Atomics are atomic only among threads that both scopes include.
                 let narrow = old.scope == Scope::Block || new.scope == Scope::Block;
@@ -96,6 +92,29 @@ impl Cell {
             found.extend(unordered.map(|old| (other, *old)));
         }
         found
+    }
+
+    /// Whether another thread of the block has done something that conflicts with a new access, in an earlier interval from
+    /// `since` on.
+    pub(crate) fn ordered_by_barriers(&self, class: Class, new: Past, since: u32) -> bool {
+        since < new.interval
+            && Class::ALL.into_iter().filter(|&other| class.order_matters(other)).any(|other| {
+                self.accesses(other).iter().any(|old| {
+                    old.block == new.block
+                        && old.thread != new.thread
+                        && (since..new.interval).contains(&old.interval)
+                })
+            })
+    }
+
+    /// The accesses of a class that are kept.
+    fn accesses(&self, class: Class) -> &[Past] {
+        match class {
+            Class::Write => self.write.as_slice(),
+            Class::Read => &self.reads.list,
+            Class::AtomicRead => &self.atomic_reads.list,
+            Class::AtomicWrite => &self.atomic_writes.list,
+        }
     }
 
     /// Notes an access; `before` is what was there.

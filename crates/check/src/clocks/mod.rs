@@ -7,6 +7,9 @@
 //!   a thread has released: an atomic write with release ordering, or a relaxed one after a release fence. Atomic updates
 //!   by others in between do not end that, other writes do. Both scopes have to include the other thread.
 //!
+//! Which barriers are needed is judged on the safe side: one that comes before something is released, or after something was
+//! acquired, counts as needed, and so does one between two accesses that something else may order, too.
+//!
 //! Blocks run on one thread of the host, in an order that is the same in each run, since what they see of each other
 //! decides what they do. All share one shadow memory.
 
@@ -24,15 +27,17 @@ use tilewise_ir::{Ordering, Scope, Span};
 
 use self::cell::{Cell, Past, Release};
 use self::clock::{Clock, join};
+use crate::barriers::{Barriers, Intervals};
 use crate::faults;
 use crate::global::bits;
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite, scope};
-use crate::record::{Detail, Fact, Instance, Key, Record, Who, misaligned, values_of_race};
+use crate::record::{Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race};
 
 /// Watches a launch.
 pub(crate) struct ClockObserver<'a> {
     plan: &'a Plan<'a>,
+    barriers: Barriers,
     state: Mutex<State>,
 }
 
@@ -48,11 +53,14 @@ struct State {
 
 impl<'a> ClockObserver<'a> {
     pub(crate) fn new(plan: &'a Plan<'a>) -> ClockObserver<'a> {
-        ClockObserver { plan, state: Mutex::new(State { now: 1, ..State::default() }) }
+        let state = Mutex::new(State { now: 1, ..State::default() });
+        ClockObserver { plan, barriers: Barriers::new(plan.kernel), state }
     }
 
-    pub(crate) fn into_record(self) -> Record {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).record
+    /// What was found, and which barriers were needed.
+    pub(crate) fn into_parts(self) -> (Record, Barriers) {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (state.record, self.barriers)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -65,7 +73,8 @@ impl Observer for ClockObserver<'_> {
         Box::new(ClockBlock {
             launch: self,
             block: 0,
-            interval: 0,
+            intervals: Intervals::new(&self.barriers),
+            acquired: false,
             threads: Vec::new(),
             shared: FxHashMap::default(),
             local: Local::new(self.plan),
@@ -78,8 +87,9 @@ impl Observer for ClockObserver<'_> {
 struct ClockBlock<'a> {
     launch: &'a ClockObserver<'a>,
     block: u64,
-    /// Barriers that the block has passed.
-    interval: u32,
+    intervals: Intervals<'a>,
+    /// Whether a thread has acquired since the last barrier: the next one may make it known to the others.
+    acquired: bool,
     threads: Vec<ThreadClocks>,
     /// Words of shared memory, by allocation.
     shared: FxHashMap<(u32, usize), Cell>,
@@ -110,7 +120,7 @@ struct One<'p> {
 
 impl ClockBlock<'_> {
     fn who(&self, thread: u32) -> Who {
-        Who { block: self.block, thread, interval: self.interval }
+        Who { block: self.block, thread, interval: self.intervals.interval() }
     }
 
     /// Judges and notes an access.
@@ -121,7 +131,7 @@ impl ClockBlock<'_> {
             block: self.block,
             thread: one.thread,
             stamp: state.now,
-            interval: self.interval,
+            interval: who.interval,
             site: one.site.canon,
             scope: scope(one.site.access.kind),
         };
@@ -139,8 +149,12 @@ impl ClockBlock<'_> {
         let reads = !matches!(one.site.access.kind, SiteKind::Store | SiteKind::AtomicStore(..));
         if !cell.written && reads {
             let key = Key::Uninitialised { site: one.site.canon };
-            let instance = Instance { key, count: 1, word: Some((word, own)), harmless: true, order };
+            let instance =
+                Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
+        }
+        if cell.ordered_by_barriers(one.class, past, self.intervals.since()) {
+            self.intervals.need_last();
         }
         for (class, earlier) in cell.conflicts(one.class, past, &thread.known) {
             let (pattern, right, wrong) =
@@ -149,14 +163,24 @@ impl ClockBlock<'_> {
             let key = Key::Race { first: earlier.site, second: one.site.canon, pattern, between_blocks };
             let first = Who { block: earlier.block, thread: earlier.thread, interval: earlier.interval };
             let order = order.min((first.block, first.interval));
-            let harmless = right == wrong && matches!(right, crate::finding::Datum::Value(_));
-            self.record.add(Instance { key, count: 1, word: Some((word, own)), harmless, order }, || {
-                Detail::Race { word, first, second: who, right, wrong }
-            });
+            let harmless = is_harmless(right, wrong);
+            self.record.add(
+                Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order },
+                || Detail::Race { word, first, second: who, right, wrong },
+            );
         }
         if one.class.is_atomic() {
             let block = self.block;
             thread.synchronize(cell, one, block, &mut state.now);
+            if let SiteKind::AtomicLoad(_, ordering)
+            | SiteKind::AtomicStore(_, ordering)
+            | SiteKind::AtomicUpdate(_, ordering) = one.site.access.kind
+            {
+                self.acquired |= acquires(ordering);
+                if releases(ordering) {
+                    self.intervals.need_last();
+                }
+            }
         }
         cell.note(one.class, past, &thread.known, one.old);
     }
@@ -297,7 +321,8 @@ impl BlockObserver for ClockBlock<'_> {
     }
 
     fn start(&mut self, block: u64) {
-        (self.block, self.interval) = (block, 0);
+        (self.block, self.acquired) = (block, false);
+        self.intervals.start();
         self.threads.clear();
         self.threads.resize(self.launch.plan.threads(), ThreadClocks::default());
         self.shared.clear();
@@ -320,8 +345,11 @@ impl BlockObserver for ClockBlock<'_> {
 
     /// All live threads of the block meet. What others of the block did that have ended counts as done before, too: a block
     /// learns all of itself. (Where only some threads meet, each would learn of those alone.)
-    fn barrier(&mut self, _: Span, threads: &Threads) {
-        self.interval += 1;
+    fn barrier(&mut self, span: Span, threads: &Threads) {
+        self.intervals.pass(span);
+        if std::mem::take(&mut self.acquired) {
+            self.intervals.need_last();
+        }
         let mut united = self.united(threads);
         let mut state = self.launch.lock();
         state.now += 1;
@@ -347,6 +375,10 @@ impl BlockObserver for ClockBlock<'_> {
 
     fn fence(&mut self, scope: Scope, ordering: Ordering, threads: &Threads) {
         let (launch, block) = (self.launch, self.block);
+        self.acquired |= acquires(ordering);
+        if releases(ordering) {
+            self.intervals.need_last();
+        }
         let mut state = launch.lock();
         for number in threads.iter() {
             let thread = &mut self.threads[number];
@@ -378,6 +410,7 @@ impl BlockObserver for ClockBlock<'_> {
     }
 
     fn finish(&mut self) {
+        self.intervals.finish();
         self.launch.lock().record.merge(&mut self.record);
     }
 }

@@ -70,7 +70,7 @@ pub const DEVICES: [Device; 7] = [
 ];
 
 /// What a block of a kernel takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BlockNeeds {
     /// Threads.
     pub threads: u32,

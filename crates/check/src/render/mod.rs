@@ -2,8 +2,8 @@
 //!
 //! [`text`] shows a [`Report`]: errors first, then warnings, then advice; each with a headline, the source lines of all
 //! sides underlined, the barrier interval, the values, the steps that go wrong, how many are like it, and what to do.
-//! [`json`] is one object with all of it, in a format that has a version. [`line()`] is a finding in one line. [`counts`]
-//! shows a profile as tables.
+//! [`json`] is one object with all of it, in a format that has a version. [`line()`] is a finding in one line.
+//! [`profile()`] and [`profile_json`] show a profile.
 //!
 //! ```
 //! use tilewise_check::Report;
@@ -19,10 +19,10 @@
 //! assert!(text(&report, &Style::plain()).starts_with("checked `add`: no races"));
 //! ```
 
-mod counts;
 mod help;
 mod json;
 mod paragraph;
+mod profile;
 mod snippet;
 mod source;
 mod underline;
@@ -32,15 +32,16 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-pub use counts::counts;
 pub use help::help;
 pub use json::{FORMAT, json};
+pub use profile::{profile, profile_json};
 pub use words::{headline, line};
 
 use crate::{Finding, Kind, Report, Severity};
 use paragraph::wrap;
 use snippet::Label;
 pub use source::Sources;
+use underline::Extent;
 
 /// How a report is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,15 +140,20 @@ fn labels(finding: &Finding) -> Vec<Label> {
     if !groups.is_empty() {
         for (group, verb, action) in groups {
             if let Some(location) = group.location.clone() {
-                labels.push(Label { location, action, text: words::group_does(group, verb) });
+                let extent = Extent::Of(action);
+                labels.push(Label { location, extent, text: words::group_does(group, verb) });
             }
         }
         return labels;
     }
+    let extent_of = |action| match finding.kind {
+        Kind::IndexOverflow { .. } => Extent::Difference,
+        _ => Extent::Of(action),
+    };
     for (i, party) in finding.parties.iter().enumerate() {
         let Some(site) = finding.sites.get(party.site) else { continue };
         if let Some(location) = site.location.clone() {
-            labels.push(Label { location, action: site.action, text: words::does(finding, i) });
+            labels.push(Label { location, extent: extent_of(site.action), text: words::does(finding, i) });
         }
     }
     for (number, site) in finding.sites.iter().enumerate() {
@@ -157,7 +163,7 @@ fn labels(finding: &Finding) -> Vec<Label> {
                 Kind::RedundantBarrier => "not needed in this launch".to_owned(),
                 _ => "here".to_owned(),
             };
-            labels.push(Label { location, action: site.action, text });
+            labels.push(Label { location, extent: extent_of(site.action), text });
         }
     }
     labels

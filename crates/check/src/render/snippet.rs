@@ -17,7 +17,8 @@ use super::Style;
 use super::paragraph::wrap;
 use super::source::Sources;
 use super::underline;
-use crate::{Action, Location, Severity};
+use super::underline::Extent;
+use crate::{Location, Severity};
 
 /// Spaces of a tab.
 const TAB: usize = 4;
@@ -32,7 +33,7 @@ const LABEL: usize = 30;
 #[derive(Clone, Debug)]
 pub(super) struct Label {
     pub(super) location: Location,
-    pub(super) action: Action,
+    pub(super) extent: Extent,
     pub(super) text: String,
 }
 
@@ -159,7 +160,7 @@ impl Excerpt {
         for label in labels {
             let line = (label.location.line as usize).wrapping_sub(1);
             let bytes =
-                lines.get(line).and_then(|text| underline::extent(text, label.location.column, label.action));
+                lines.get(line).and_then(|text| underline::extent(text, label.location.column, label.extent));
             match bytes {
                 Some(bytes) => placed.push(Placed { line, bytes, label }),
                 None => missing.push(label),

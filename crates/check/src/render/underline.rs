@@ -7,17 +7,33 @@ use std::ops::Range;
 
 use crate::Action;
 
+/// What is to be underlined at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What does this.
+    Of(Action),
+    /// A difference, and not what is computed from it: of `(i - 1) % n` what is in the parentheses.
+    Difference,
+}
+
 /// The bytes of `line` that the operation at `column` (from 1, in characters) takes up; `None` if the line has no such
 /// column.
-pub(super) fn extent(line: &str, column: u32, action: Action) -> Option<Range<usize>> {
+pub(super) fn extent(line: &str, column: u32, what: Extent) -> Option<Range<usize>> {
     let start = line.char_indices().nth(column.checked_sub(1)? as usize)?.0;
     let mut scanner = Scanner { text: line, at: start };
+    let action = match what {
+        Extent::Of(action) => action,
+        Extent::Difference => Action::Compute,
+    };
     match action {
         // A range is computed at its loop.
         _ if ["for ", "while ", "loop "].iter().any(|word| scanner.rest().starts_with(word)) => {
             scanner.head()
         }
         Action::Loop => scanner.head(),
+        Action::Compute if what == Extent::Difference && scanner.is_difference_in_parentheses() => {
+            scanner.group()
+        }
         Action::Compute => scanner.arithmetic(),
         Action::Read
         | Action::Write
@@ -133,6 +149,17 @@ impl Scanner<'_> {
         }
     }
 
+    /// Whether what stands here is in parentheses and nothing is added to it or taken from it.
+    fn is_difference_in_parentheses(&self) -> bool {
+        let mut ahead = Scanner { text: self.text, at: self.at };
+        if ahead.peek() != Some('(') {
+            return false;
+        }
+        ahead.group();
+        ahead.spaces();
+        !matches!(ahead.peek(), Some('+' | '-'))
+    }
+
     /// Operands with their methods, and arithmetic between them.
     fn arithmetic(&mut self) {
         loop {
@@ -192,7 +219,7 @@ mod tests {
     /// What is underlined if the position is that of `at` in the line.
     fn of<'a>(line: &'a str, at: &str, action: Action) -> &'a str {
         let column = line[..line.find(at).expect("part of the line")].chars().count() as u32 + 1;
-        &line[extent(line, column, action).expect("a column of the line")]
+        &line[extent(line, column, Extent::Of(action)).expect("a column of the line")]
     }
 
     #[test]
@@ -247,6 +274,15 @@ mod tests {
     }
 
     #[test]
+    fn a_difference_ends_with_its_parentheses() {
+        let of = |line: &'static str| &line[extent(line, 1, Extent::Difference).expect("a column")];
+        assert_eq!(of("(i - 1) % n"), "(i - 1)");
+        assert_eq!(of("(i - 2).min(n - 1)"), "(i - 2)");
+        assert_eq!(of("(i + 1) - n"), "(i + 1) - n");
+        assert_eq!(of("i - 1]"), "i - 1");
+    }
+
+    #[test]
     fn what_goes_on_in_the_next_line_ends_with_this_one() {
         assert_eq!(of("out.store(i, a // first", "store", Action::Write), "store(i, a");
         assert_eq!(of("x = a +  ", "a", Action::Compute), "a");
@@ -254,10 +290,11 @@ mod tests {
 
     #[test]
     fn a_column_that_is_not_there_is_none() {
-        assert_eq!(extent("ab", 3, Action::Read), None);
-        assert_eq!(extent("", 1, Action::Read), None);
-        assert_eq!(extent("ab", 0, Action::Read), None);
+        let read = Extent::Of(Action::Read);
+        assert_eq!(extent("ab", 3, read), None);
+        assert_eq!(extent("", 1, read), None);
+        assert_eq!(extent("ab", 0, read), None);
         // Anything else is one character.
-        assert_eq!(extent("ab ;", 4, Action::Read), Some(3..4));
+        assert_eq!(extent("ab ;", 4, read), Some(3..4));
     }
 }

@@ -268,7 +268,12 @@ pub(super) fn values(finding: &Finding) -> Option<String> {
         RacePattern::WriteWrite => "left",
     };
     if right == wrong {
-        let others = if *harmless { "" } else { "; of others like it the order changes the value" };
+        let is_nan = matches!(right, Datum::Value(number) if number.0.as_float().is_some_and(f64::is_nan));
+        let others = match harmless {
+            true => "",
+            false if is_nan => ", which hides what the order changes",
+            false => "; of others like it the order changes the value",
+        };
         return Some(format!("{right} is {is} in either order{others}"));
     }
     let other = if finding.steps.is_empty() { "in the other order" } else { "in the order of these steps" };

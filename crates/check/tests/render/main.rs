@@ -1,8 +1,7 @@
-//! What reports look like: each is compared with a file, and those of the guide with `docs/checker.md`.
+//! What reports look like: each is compared with a file.
 //!
-//! `TILEWISE_BLESS=1 cargo test -p tilewise-check --test render` writes the files and the guide anew.
+//! `TILEWISE_BLESS=1 cargo test -p tilewise-check --test render` writes the files anew.
 
-mod guide;
 mod json;
 mod make;
 mod profiles;

@@ -10,10 +10,8 @@ use tilewise_ir::Scalar;
 
 /// Where `token` stands in the first line of a file that contains `line`.
 pub(crate) fn location(file: &str, line: &str, token: &str) -> Option<Location> {
-    let sources = super::folder().join("sources");
-    let text = fs::read_to_string(sources.join(file))
-        .or_else(|_| fs::read_to_string(sources.join("guide").join(file)))
-        .expect("a source file of the tests");
+    let text =
+        fs::read_to_string(super::folder().join("sources").join(file)).expect("a source file of the tests");
     let (number, found) =
         text.lines().enumerate().find(|(_, l)| l.contains(line)).expect("a line with the text");
     let byte = found.find(line).expect("it is there") + line.find(token).expect("the line has the token");

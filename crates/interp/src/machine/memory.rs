@@ -11,7 +11,7 @@ use super::atomic::{combine, ordering};
 use super::elements::{Elements, Local};
 use super::faults::{Faults, Place};
 use super::threads::{Active, bits};
-use crate::code::{Access, AccessOp, Address, Bound};
+use crate::code::{Access, AccessOp, Address};
 use crate::column::{CHUNK, Cell, Chunk, MAX_CHUNKS, Reg, Registers, Source};
 use crate::observe::{AtomicOutcome, Spot};
 use crate::vector::{Pattern, ROW};
@@ -267,13 +267,15 @@ fn each(
             if word.is_none() {
                 let place = context.place;
                 let all = || {
-                    let index = |bound: &Bound, index: Addresses<'_>| {
-                        index.of(thread).wrapping_add(if bound.along { element } else { 0 })
-                    };
-                    bounds
-                        .iter()
-                        .map(|&(b, i, extent)| (b.dim, index(b, i), extent.lane(0, thread)))
-                        .collect()
+                    let at = |index: u64, along: bool| index.wrapping_add(if along { element } else { 0 });
+                    let checked = bounds.iter().map(|&(bound, index, extent)| {
+                        (bound.dim, at(index.of(thread), bound.along), extent.lane(0, thread))
+                    });
+                    let held =
+                        access.held.iter().map(|held| (held.dim, at(held.index, held.along), held.extent));
+                    let mut all: Vec<_> = checked.chain(held).collect();
+                    all.sort_unstable_by_key(|&(dim, ..)| dim);
+                    all
                 };
                 context.faults.add_at(place, access.span, Some(access.number), thread, all, || {
                     let (access, tensor) = (access.kind.kind(), place.kernel.mem_name(access.mem).to_owned());

@@ -1,5 +1,6 @@
 //! Accesses: whether their bounds always hold, and what divides their addresses.
 
+use super::adjacent::WIDEST;
 use super::explain::Proof;
 use super::facts::{AccessFacts, ArgNumbers};
 use super::ranges::Walk;
@@ -33,7 +34,7 @@ impl<'a> Walk<'a> {
             }
         }
         self.explain_bounds(number, reasons);
-        let align = self.alignment(inst);
+        let align = self.alignment(inst, number);
         self.accesses[number] = AccessFacts { in_bounds, align };
     }
 
@@ -71,14 +72,16 @@ impl<'a> Walk<'a> {
         Some(if index.hi() + last < extent.lo() { Proof::Launch } else { Proof::Condition })
     }
 
-    /// Alignments of more than this are of no use for an access: a power of two, at least the size of an element.
-    fn alignment_of_interest(&self, inst: &Inst) -> u16 {
+    /// Alignments of more than this are of no use for an access: a power of two, at least the size of an element. An access
+    /// of a run could become one of more lanes.
+    fn alignment_of_interest(&self, inst: &Inst, number: usize) -> u16 {
+        let in_run = self.in_run.get(number).copied().unwrap_or(false);
         let size = self.accessed(inst).size().max(1).next_power_of_two();
-        size.min(MOST) as u16
+        size.max(if in_run { WIDEST } else { 1 }).min(MOST) as u16
     }
 
     /// A power of two that divides the address of the first lane.
-    fn alignment(&self, inst: &Inst) -> u16 {
+    fn alignment(&self, inst: &Inst, number: usize) -> u16 {
         let Some(access) = inst.op.access() else { return 0 };
         let element = self.element(inst);
         let start = match access.mem {
@@ -92,13 +95,13 @@ impl<'a> Walk<'a> {
         let bytes = offset * Residue::exact(element.size() as i128);
         let divides = bytes.trailing_zeros().min(start.trailing_zeros()).min(15);
         // Each element lies at a multiple of its size.
-        (1 << divides).max(element.scalar.size() as u16).min(self.alignment_of_interest(inst))
+        (1 << divides).max(element.scalar.size() as u16).min(self.alignment_of_interest(inst, number))
     }
 
     /// What holds of an access that is never reached: all that could be of use.
-    pub(super) fn never_reached(&self, inst: &Inst) -> AccessFacts {
+    pub(super) fn never_reached(&self, inst: &Inst, number: usize) -> AccessFacts {
         let entries = inst.op.access().map_or(0, |access| access.bounds.len());
         let in_bounds = if entries >= 8 { u8::MAX } else { (1 << entries) - 1 };
-        AccessFacts { in_bounds, align: self.alignment_of_interest(inst) }
+        AccessFacts { in_bounds, align: self.alignment_of_interest(inst, number) }
     }
 }

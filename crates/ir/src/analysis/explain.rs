@@ -130,9 +130,9 @@ pub fn explain(kernel: &Kernel, numbers: &LaunchNumbers) -> Explanation {
     kernel.body.visit(&mut |inst| {
         let location = kernel.spans.get(inst.span);
         if inst.op == Op::If
-            && let Some(truth) = facts.decided.get(inst.args[0].0 as usize).copied().flatten()
+            && let Some(condition) = facts.decided.get(inst.args[0].0 as usize).copied().flatten()
         {
-            decided.push(DecidedBranch { location: location.clone(), truth });
+            decided.push(DecidedBranch { location: location.clone(), truth: !condition.is_zero() });
         }
         let Some(access) = inst.op.access() else { return };
         let number = found.len();

@@ -75,11 +75,7 @@ pub enum ArgNumbers {
 pub fn analyze(kernel: &Kernel, numbers: &LaunchNumbers) -> Facts {
     let ranges = Ranges::of_launch(kernel, numbers);
     let (narrow, fits) = demand::narrow(kernel, numbers, &ranges);
-    let decided = kernel.values.iter().zip(&ranges.values).map(|(&ty, range)| match range {
-        Some(range) if ty == Type::BOOL => range.value().map(|value| value != 0),
-        _ => None,
-    });
-    let decided = decided.collect();
+    let decided = decided(kernel, &ranges);
     let Ranges { accesses, divisors, steps, .. } = ranges;
     Facts { block: Some(numbers.block), narrow, fits, decided, accesses, divisors, steps }
 }
@@ -103,9 +99,11 @@ pub struct Facts {
     pub narrow: Vec<bool>,
     /// For each value of the kernel, whether it is an index of one lane that is below 2^32 wherever it is computed.
     pub fits: Vec<bool>,
-    /// For each value of the kernel, what it is wherever it is computed, if it is a `bool` of one lane and always the
-    /// same. [`pass::decide`](crate::pass::decide) makes a kernel of it that has no such conditions.
-    pub decided: Vec<Option<bool>>,
+    /// For each value of the kernel of one lane, what it is wherever it is computed, if that is always the same, and it is
+    /// a `bool`, or the smaller or larger of two integers of which that one is a constant. (How many elements a whole tile
+    /// has, say, that could end with the tensor.) [`pass::decide`](crate::pass::decide) makes a kernel of it that has no
+    /// such values.
+    pub decided: Vec<Option<Const>>,
     /// For each operation with an [`Access`](crate::op::Access), in order.
     pub accesses: Vec<AccessFacts>,
     /// For each integer division or remainder, in order: whether its divisor is never zero.
@@ -152,6 +150,30 @@ impl Facts {
     pub fn is_narrow(&self, value: Value) -> bool {
         self.narrow.get(value.0 as usize).copied().unwrap_or(false)
     }
+}
+
+/// See [`Facts::decided`].
+fn decided(kernel: &Kernel, ranges: &Ranges) -> Vec<Option<Const>> {
+    let always = |value: Value| ranges.of(value)?.value();
+    let is_bool = |&ty: &Type| ty == Type::BOOL;
+    let truth = |number| always(Value(number as u32)).map(|value| Const::bool(value != 0));
+    let types = kernel.values.iter().enumerate();
+    let mut decided: Vec<_> = types.map(|(number, ty)| truth(number).filter(|_| is_bool(ty))).collect();
+    let mut constants = vec![None; kernel.values.len()];
+    kernel.body.visit(&mut |inst| {
+        let Some(result) = inst.result() else { return };
+        match inst.op {
+            Op::Const(constant) => constants[result.0 as usize] = Some(constant),
+            Op::Binary(BinaryOp::Min | BinaryOp::Max) if kernel.ty(result).lanes == 1 => {
+                let one_of_them =
+                    |&arg: &Value| constants[arg.0 as usize].filter(|c: &Const| c.as_int() == always(result));
+                decided[result.0 as usize] =
+                    inst.args.iter().find_map(one_of_them).filter(|c| c.as_int().is_some());
+            }
+            _ => {}
+        }
+    });
+    decided
 }
 
 /// Whether an operation is one of those that [`Facts::divisors`] counts.

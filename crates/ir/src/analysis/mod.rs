@@ -3,9 +3,10 @@
 //! [`facts`] is what backends for GPUs ask: with the numbers of a launch, which bounds always hold, which accesses are
 //! aligned, which indices fit 32 bits. It rests on [`ranges`], a walk over the kernel with a [`Range`] for each integer
 //! value: [`transfer`] is what operations do to ranges. [`explain`](mod@explain) tells people what facts tell backends.
-//! [`uniform`] is what all threads of a block have in common.
+//! [`uniform`] is what all threads of a block have in common. [`adjacent`] finds accesses that could be one.
 
 mod accesses;
+pub mod adjacent;
 mod condition;
 mod demand;
 mod difference;

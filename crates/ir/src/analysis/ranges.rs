@@ -13,6 +13,7 @@
 //! `rounds.rs`). A walk is linear in the size of the kernel, times a small number for nested loops, which
 //! a budget bounds.
 
+use super::adjacent;
 use super::difference::Difference;
 use super::explain::BoundExplanation;
 use super::facts::{AccessFacts, ArgNumbers, LaunchNumbers, is_integer_division};
@@ -103,6 +104,8 @@ pub(super) struct Walk<'a> {
     /// Numbers of the next access and the next division.
     pub(super) next: Numbering,
     pub(super) accesses: Vec<AccessFacts>,
+    /// By number of the access, whether it is one of a run.
+    pub(super) in_run: Vec<bool>,
     divisors: Vec<bool>,
     /// By label, whether the step of a `For` is positive.
     pub(super) steps: Vec<bool>,
@@ -133,6 +136,7 @@ impl<'a> Walk<'a> {
             effort: EFFORT,
             next: Numbering::default(),
             accesses: Vec::new(),
+            in_run: in_run(kernel),
             divisors: Vec::new(),
             steps: vec![true; kernel.labels as usize],
             explained: None,
@@ -142,7 +146,7 @@ impl<'a> Walk<'a> {
         kernel.body.visit(&mut |inst| {
             ops += 1;
             if inst.op.access().is_some() {
-                walk.accesses.push(walk.never_reached(inst));
+                walk.accesses.push(walk.never_reached(inst, walk.accesses.len()));
             } else if is_integer_division(kernel, inst) {
                 walk.divisors.push(true);
             }
@@ -513,4 +517,16 @@ pub(super) fn is_computed(op: &Op) -> bool {
         | Op::Continue(_)
         | Op::Return => false,
     }
+}
+
+/// By number of the access, whether it is one of a [run](adjacent::Run), up to the last one that is.
+fn in_run(kernel: &Kernel) -> Vec<bool> {
+    let mut in_run = Vec::new();
+    for access in adjacent::runs(kernel).into_iter().flat_map(|run| run.accesses) {
+        if in_run.len() <= access {
+            in_run.resize(access + 1, false);
+        }
+        in_run[access] = true;
+    }
+    in_run
 }

@@ -1,12 +1,13 @@
-//! Conditions that the numbers of a launch decide become constants.
+//! Values that the numbers of a launch decide become constants.
 //!
 //! Guards are the case: where the blocks of a launch cover a tensor exactly, `i < n` holds in every thread, and the branch
-//! can go. The result is a kernel for such launches alone, so a device keeps it beside the others.
+//! can go. So are tiles: where they cover it exactly, each is whole, and a loop over its elements has a number of rounds
+//! that is known. The result is a kernel for such launches alone, so a device keeps it beside the others.
 
 use super::constants::Prologue;
 use super::rewrite::Substitution;
 use crate::kernel::{Kernel, Value};
-use crate::types::{Const, Scalar, Type};
+use crate::types::Const;
 
 /// Replaces the uses of each value that is decided by a constant: by number of the value, as in
 /// [`Facts::decided`](crate::analysis::Facts::decided). Gives whether anything has changed. What facts said of the kernel
@@ -36,16 +37,15 @@ use crate::types::{Const, Scalar, Type};
 /// assert_eq!(kernel.op_count(), 2); // the barrier and the return
 /// # Ok::<(), tilewise_ir::ParseError>(())
 /// ```
-pub fn run(kernel: &mut Kernel, decided: &[Option<bool>]) -> bool {
+pub fn run(kernel: &mut Kernel, decided: &[Option<Const>]) -> bool {
     let mut prologue = Prologue::take(&mut kernel.body);
     let mut substitution = Substitution::new(kernel);
-    for (number, &truth) in decided.iter().enumerate() {
-        let Some(truth) = truth else { continue };
-        let constant = Const { scalar: Scalar::Bool, bits: truth.into() };
+    for (number, &constant) in decided.iter().enumerate() {
+        let Some(constant) = constant else { continue };
         let value = Value(number as u32);
         // A constant stays what it is.
         if !prologue.insts().iter().any(|inst| inst.results.contains(&value)) {
-            substitution.set(value, prologue.value(kernel, constant, Type::BOOL));
+            substitution.set(value, prologue.value(kernel, constant, constant.scalar.ty()));
         }
     }
     let changed = substitution.apply_block(&mut kernel.body);

@@ -40,8 +40,9 @@
 //!
 //! # What a launch decides
 //!
-//! [`decide`] makes constants of the conditions that the numbers of a launch decide, for a variant of the kernel;
-//! [`proved`] takes the bounds out that they prove.
+//! [`decide`] makes constants of the values that the numbers of a launch decide, [`proved`] takes the bounds out that
+//! they prove. [`Decisions`] are both, for a variant of the kernel. [`vectorize`] joins accesses that are proved to be
+//! aligned, where the device gains by it.
 //!
 //! # Lowerings
 //!
@@ -54,6 +55,7 @@
 //! what touches which memory.
 
 pub mod access;
+pub mod accumulate;
 mod assigned;
 pub mod carried;
 pub mod compact;
@@ -66,17 +68,24 @@ pub mod decide;
 pub mod effects;
 pub mod licm;
 pub mod lower;
+pub mod marks;
+mod optimizer;
 pub mod promote;
 pub mod proved;
 pub mod rewrite;
 pub mod simplify;
 pub mod slots;
+mod specialize;
 pub mod unroll;
 pub mod uses;
+pub mod vectorize;
 pub mod witness;
 
 use crate::kernel::Kernel;
 use crate::verify;
+
+pub use optimizer::{NoSuchPass, Optimizer, SPECIALIZE};
+pub use specialize::Decisions;
 
 /// A pass: its name and its function, which gives whether it has changed the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -100,9 +109,19 @@ pub const PREPARE_CHECKED: &[Pass] = &[
     Pass { name: "witness", run: witness::run },
     Pass { name: "promote_assigned", run: promote::run_assigned },
     Pass { name: "contract", run: contract::run },
-    Pass { name: "simplify", run: simplify::run },
+    Pass { name: "simplify", run: simplify::run_keeping_bounds },
     Pass { name: "carried", run: carried::run },
     Pass { name: "licm", run: licm::run },
+    Pass { name: "compact", run: compact::run },
+];
+
+/// What runs once on a kernel that is to be profiled, in this order, checked or not: what is counted is what was staged, so
+/// nothing is simplified or moved. Results are those of [`PREPARE`] alone.
+pub const PREPARE_PROFILED: &[Pass] = &[
+    Pass { name: "marks", run: marks::run },
+    Pass { name: "witness", run: witness::run },
+    Pass { name: "promote_assigned", run: promote::run_assigned },
+    Pass { name: "contract", run: contract::run },
     Pass { name: "compact", run: compact::run },
 ];
 
@@ -115,6 +134,7 @@ pub const OPTIMIZE: &[Pass] = &[
     Pass { name: "unroll", run: unroll::run },
     Pass { name: "cse", run: cse::run },
     Pass { name: "licm", run: licm::run },
+    Pass { name: "accumulate", run: accumulate::run },
     Pass { name: "dce", run: dce::run },
 ];
 
@@ -143,22 +163,21 @@ pub fn prepare_checked(kernel: &mut Kernel) {
     }
 }
 
-/// Runs [`OPTIMIZE`] on a prepared kernel. May be run again when more has become known about a kernel.
+/// Runs [`PREPARE_PROFILED`], instead of [`PREPARE`] and [`OPTIMIZE`].
+pub fn prepare_profiled(kernel: &mut Kernel) {
+    for pass in PREPARE_PROFILED {
+        run(pass, kernel, &mut |_, _| {});
+    }
+}
+
+/// Runs all of [`OPTIMIZE`] on a prepared kernel. May be run again when more has become known about a kernel.
 pub fn optimize(kernel: &mut Kernel) {
     optimize_with(kernel, |_, _| {});
 }
 
 /// [`optimize`], with `observe` called after each pass that has changed the kernel.
-pub fn optimize_with(kernel: &mut Kernel, mut observe: impl FnMut(&Pass, &Kernel)) {
-    // A pass that has seen the kernel as it is would find nothing.
-    let mut unchanged = 0;
-    for pass in OPTIMIZE.iter().cycle().take(OPTIMIZE.len() * MAX_ROUNDS) {
-        if unchanged == OPTIMIZE.len() {
-            break;
-        }
-        unchanged = if run(pass, kernel, &mut observe) { 0 } else { unchanged + 1 };
-    }
-    run(&FINISH, kernel, &mut observe);
+pub fn optimize_with(kernel: &mut Kernel, observe: impl FnMut(&Pass, &Kernel)) {
+    Optimizer::ON.run_with(kernel, observe);
 }
 
 fn run(pass: &Pass, kernel: &mut Kernel, observe: &mut impl FnMut(&Pass, &Kernel)) -> bool {

@@ -1,11 +1,9 @@
-//! Bounds that are proved go: an access of which they all hold is checked no more.
-//!
-//! It is for devices that take a kernel as it is. A backend that compiles with [`Facts`] leaves them out by itself.
+//! Bounds that are proved go: an access of which they all hold is checked no more, and passes may move, join and drop it.
 
-use crate::analysis::Facts;
 use crate::kernel::Kernel;
 
-/// Takes the bounds that hold in every launch with these facts out of the accesses. Gives whether anything has changed.
+/// Takes the bounds that hold out of the accesses: for each access in order, those whose bit is set, as in
+/// [`AccessFacts::in_bounds`](crate::analysis::AccessFacts::in_bounds). Gives whether anything has changed.
 ///
 /// ```
 /// use tilewise_ir::{Kernel, analysis::{ArgNumbers, LaunchNumbers, analyze}, pass};
@@ -27,15 +25,16 @@ use crate::kernel::Kernel;
 /// let numbers =
 ///     LaunchNumbers { grid: [1, 1, 1], block: [64, 1, 1], args: [out].into_iter().collect() };
 /// let facts = analyze(&kernel, &numbers);
-/// assert!(pass::proved::run(&mut kernel, &facts));
+/// let in_bounds: Vec<u8> = facts.accesses.iter().map(|access| access.in_bounds).collect();
+/// assert!(pass::proved::run(&mut kernel, &in_bounds));
 /// assert!(kernel.to_string().contains("store %out[%1], %0\n"));
 /// # Ok::<(), tilewise_ir::ParseError>(())
 /// ```
-pub fn run(kernel: &mut Kernel, facts: &Facts) -> bool {
+pub fn run(kernel: &mut Kernel, in_bounds: &[u8]) -> bool {
     let (mut number, mut changed) = (0, false);
     kernel.body.visit_mut(&mut |inst| {
         let (Some(first), Some(access)) = (inst.op.access_args(), inst.op.access_mut()) else { return };
-        let proved = facts.accesses.get(number).map_or(0, |access| access.in_bounds);
+        let proved = in_bounds.get(number).copied().unwrap_or(0);
         number += 1;
         for entry in (0..access.bounds.len()).rev() {
             if entry < 8 && proved >> entry & 1 == 1 {

@@ -14,7 +14,7 @@ fn kernels() -> u64 {
 }
 
 /// The first seed: `TILEWISE_SEED`, or 0.
-fn seeds() -> std::ops::Range<u64> {
+pub(crate) fn seeds() -> std::ops::Range<u64> {
     let first = std::env::var("TILEWISE_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     first..first + kernels()
 }
@@ -38,7 +38,7 @@ fn difference(before: &Outcome, after: &Outcome) -> Option<String> {
 }
 
 /// Runs `change` on a kernel and compares what the kernel does.
-fn check(
+pub(crate) fn check(
     name: &str,
     kernel: &Kernel,
     launches: &[Launch],
@@ -114,11 +114,21 @@ fn shared_operations(kernel: &Kernel) -> usize {
 
 #[test]
 fn kernels_that_are_prepared_to_be_checked() {
+    same_to_an_observer(pass::prepare_checked);
+}
+
+#[test]
+fn kernels_that_are_prepared_to_be_profiled() {
+    same_to_an_observer(pass::prepare_profiled);
+}
+
+/// Results, lines and faults stay, and so do accesses of memory that threads share.
+fn same_to_an_observer(prepare: fn(&mut Kernel)) {
     for seed in seeds() {
         let (mut kernel, launches) = generate::kernel(seed, Mix::ALL);
         kernel.contract = false;
         let mut after = kernel.clone();
-        pass::prepare_checked(&mut after);
+        prepare(&mut after);
         let both = || format!("{seed}\n{}\nbecame\n{}", kernel.with_spans(), after.with_spans());
         assert_eq!(shared_operations(&kernel), shared_operations(&after), "{}", both());
         for launch in &launches {
@@ -223,4 +233,16 @@ fn accesses() {
             true
         });
     }
+}
+
+/// The generator makes loops that update an element of memory.
+#[test]
+fn sums_in_memory_are_found() {
+    let mut found = 0;
+    for seed in seeds() {
+        let (mut kernel, _) = generate::kernel(seed, Mix::ACCESSES);
+        pass::prepare(&mut kernel);
+        found += u64::from(pass::accumulate::run(&mut kernel));
+    }
+    assert!(found * 20 > kernels(), "{found} of {} kernels", kernels());
 }

@@ -8,3 +8,4 @@ mod cases;
 mod equivalence;
 mod evaluation;
 mod speed;
+mod vectorize;

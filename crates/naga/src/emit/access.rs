@@ -1,18 +1,17 @@
 //! Loads and stores, and the bounds of accesses.
 
+use super::Emitter;
 use super::code::Expr;
-use super::place::Target;
-use super::{Emitter, Lanes};
-use crate::plan::{Form, Register, access_facts};
+use crate::plan::{Register, access_facts, is_proved, together};
 use naga::BinaryOperator as Operator;
-use tilewise_ir::{Access, AccessKind, Inst, SiteKind, Value};
+use tilewise_ir::{Access, AccessKind, Inst, Op, SiteKind, Value};
 
 /// Bounds of an access that have to be checked.
 pub(super) struct Bounds {
     pairs: Vec<Pair>,
     kind: AccessKind,
-    /// A power of two that divides the address of the first lane.
-    align: u16,
+    /// The number of the first lane is a multiple of so many elements, a power of two.
+    together: usize,
 }
 
 struct Pair {
@@ -35,7 +34,7 @@ impl<'k> Emitter<'k> {
             .iter()
             .zip(inst.args[first..].chunks_exact(2))
             .enumerate()
-            .filter(|(n, _)| !(*n < 8 && facts.in_bounds >> n & 1 == 1))
+            .filter(|(n, _)| !is_proved(facts, *n))
             .map(|(_, (&dim, pair))| Pair {
                 dim,
                 index: pair[0],
@@ -44,7 +43,10 @@ impl<'k> Emitter<'k> {
                 along: dim == access.lane_dim && !is_vector,
             })
             .collect();
-        Bounds { pairs, kind, align: facts.align }
+        let value = if matches!(inst.op, Op::Store(_)) { inst.args.get(1) } else { inst.results.first() };
+        let lanes = value.map_or(1, |&value| self.lanes(value));
+        let elem = self.plan.kernel.mem_elem(access.mem).map_or(1, |ty| ty.scalar.size());
+        Bounds { pairs, kind, together: together(facts, elem, lanes) }
     }
 
     /// Whether a lane is in bounds.
@@ -134,15 +136,12 @@ impl<'k> Emitter<'k> {
         let lanes = self.lanes(result);
         let first = self.offset(inst, access);
         let Some(all) = self.in_bounds(&bounds, lanes - 1) else {
-            let values = match self.whole_words(target, &bounds, lanes) {
-                Some(width) => self.read_words(target, first, width, lanes).into_iter().collect(),
-                None => self.read_lanes(target, first, register, lanes),
-            };
-            return self.define(result, values);
+            let values = self.read_run(target, first, bounds.together, register, lanes);
+            return self.define(result, values.into());
         };
         let variables = self.variables(register, lanes);
         self.code.open();
-        let values = self.read_lanes(target, first, register, lanes);
+        let values = self.read_run(target, first, bounds.together, register, lanes);
         for (&variable, &value) in variables.iter().zip(&values) {
             self.code.store(variable, value);
         }
@@ -172,13 +171,10 @@ impl<'k> Emitter<'k> {
         let lanes = values.len();
         let first = self.offset(inst, access);
         let Some(all) = self.in_bounds(&bounds, lanes - 1) else {
-            return match self.whole_words(target, &bounds, lanes) {
-                Some(width) => self.write_words(target, first, width, &values),
-                None => self.write_lanes(target, first, &values, register),
-            };
+            return self.write_run(target, first, bounds.together, &values, register);
         };
         self.code.open();
-        self.write_lanes(target, first, &values, register);
+        self.write_run(target, first, bounds.together, &values, register);
         let accept = self.code.close();
         self.code.open();
         for (lane, &value) in values.iter().enumerate() {
@@ -217,31 +213,5 @@ impl<'k> Emitter<'k> {
     pub(super) fn offset(&mut self, inst: &'k Inst, access: &Access) -> Expr {
         let offset = self.lane_in(inst.args[0], 0, Register::U32);
         self.first_place(access.mem, offset)
-    }
-
-    fn read_lanes(&mut self, target: Target, first: Expr, register: Register, lanes: usize) -> Lanes {
-        (0..lanes)
-            .map(|lane| {
-                let at = self.after(first, lane);
-                self.read(target, at, register)
-            })
-            .collect()
-    }
-
-    fn write_lanes(&mut self, target: Target, first: Expr, values: &Lanes, register: Register) {
-        for (lane, &value) in values.iter().enumerate() {
-            let at = self.after(first, lane);
-            self.write(target, at, value, register);
-        }
-    }
-
-    /// The width of packed elements, if the lanes are known to fill whole words.
-    fn whole_words(&self, target: Target, bounds: &Bounds, lanes: usize) -> Option<u32> {
-        match target.memory.form {
-            Form::Packed(width) if bounds.align >= 4 && (lanes * width as usize).is_multiple_of(32) => {
-                Some(width)
-            }
-            Form::Packed(_) | Form::Plain(_) | Form::Bits(_) | Form::Halves => None,
-        }
     }
 }

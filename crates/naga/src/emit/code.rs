@@ -4,7 +4,7 @@ use crate::plan::Register;
 use naga::{
     AddressSpace, ArraySize, AtomicFunction, BinaryOperator, Binding, Block, BuiltIn, Expression, Function,
     FunctionArgument, Handle, Literal, LocalVariable, MathFunction, Module, Range, ScalarKind, Statement,
-    Type, TypeInner, UnaryOperator,
+    Type, TypeInner, UnaryOperator, VectorSize,
 };
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU32;
@@ -88,6 +88,20 @@ impl Code {
         self.ty(TypeInner::Array { base, size, stride: scalar.width.into() })
     }
 
+    /// An array of so many vectors, likewise.
+    pub(super) fn vectors_ty(
+        &mut self,
+        place: Register,
+        size: VectorSize,
+        len: Option<NonZeroU32>,
+    ) -> Handle<Type> {
+        let scalar = scalar(place);
+        let base = self.ty(TypeInner::Vector { size, scalar });
+        let stride = u32::from(scalar.width) * u32::from(size as u8);
+        let size = len.map_or(ArraySize::Dynamic, ArraySize::Constant);
+        self.ty(TypeInner::Array { base, size, stride })
+    }
+
     // ---- expressions ----
 
     /// An expression that is there before the function starts.
@@ -125,6 +139,17 @@ impl Code {
         match self.function.expressions[expr] {
             Expression::Literal(Literal::U32(value)) => Some(value),
             _ => None,
+        }
+    }
+
+    /// Whether an expression is a literal that is an integer, and not zero.
+    pub(super) fn is_other_than_zero(&self, expr: Expr) -> bool {
+        match self.function.expressions[expr] {
+            Expression::Literal(Literal::U32(value)) => value != 0,
+            Expression::Literal(Literal::I32(value)) => value != 0,
+            Expression::Literal(Literal::U64(value)) => value != 0,
+            Expression::Literal(Literal::I64(value)) => value != 0,
+            _ => false,
         }
     }
 
@@ -230,7 +255,13 @@ impl Code {
         self.emit(Expression::AccessIndex { base, index })
     }
 
-    /// Pointer to a place of an array.
+    /// A vector of these components.
+    pub(super) fn vector(&mut self, register: Register, size: VectorSize, components: Vec<Expr>) -> Expr {
+        let ty = self.ty(TypeInner::Vector { size, scalar: scalar(register) });
+        self.emit(Expression::Compose { ty, components })
+    }
+
+    /// Pointer to a place of an array, or to a component of a vector.
     pub(super) fn place(&mut self, base: Expr, index: Expr) -> Expr {
         self.emit(Expression::Access { base, index })
     }

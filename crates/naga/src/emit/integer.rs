@@ -164,14 +164,30 @@ impl Code {
     }
 
     fn divide(&mut self, op: BinaryOp, scalar: Scalar, register: Register, a: Expr, b: Expr) -> Expr {
+        if self.is_other_than_zero(b) {
+            return self.quotient_or_rest(op, scalar, a, b);
+        }
         let (zero, one) = (self.zero(register), self.number(register, 1));
         let by_zero = self.binary(Operator::Equal, b, zero);
         let divisor = self.select(by_zero, one, b);
-        // `MIN / -1` wraps, and its remainder is zero, by the rules of WGSL, which naga keeps everywhere.
-        let operator = if op == BinaryOp::Div { Operator::Divide } else { Operator::Modulo };
-        let result = self.binary(operator, a, divisor);
-        let result = self.wrap(scalar, result);
+        let result = self.quotient_or_rest(op, scalar, a, divisor);
         self.select(by_zero, zero, result)
+    }
+
+    /// A division by what is not zero.
+    fn quotient_or_rest(&mut self, op: BinaryOp, scalar: Scalar, a: Expr, divisor: Expr) -> Expr {
+        // `MIN / -1` wraps by the rules of WGSL, which naga keeps everywhere.
+        let result = match op {
+            BinaryOp::Div => self.binary(Operator::Divide, a, divisor),
+            // Vulkan leaves the remainder of negative numbers undefined, but not their quotient.
+            _ if scalar.is_signed_int() => {
+                let quotient = self.binary(Operator::Divide, a, divisor);
+                let product = self.binary(Operator::Multiply, quotient, divisor);
+                self.binary(Operator::Subtract, a, product)
+            }
+            _ => self.binary(Operator::Modulo, a, divisor),
+        };
+        self.wrap(scalar, result)
     }
 
     fn shift(&mut self, op: Operator, scalar: Scalar, register: Register, a: Expr, b: Expr) -> Expr {

@@ -68,6 +68,7 @@ struct Emitter<'k> {
     sites: Vec<Site>,
     remainders: FxHashMap<Register, Handle<naga::Function>>,
     next_access: usize,
+    next_barrier: usize,
     next_division: usize,
     /// The loops of the shader around the place where statements go, outermost first.
     frames: Vec<Frame>,
@@ -124,6 +125,7 @@ impl<'k> Emitter<'k> {
             sites: Vec::new(),
             remainders: FxHashMap::default(),
             next_access: 0,
+            next_barrier: 0,
             next_division: 0,
             frames: Vec::new(),
             yields: Vec::new(),
@@ -151,7 +153,7 @@ impl<'k> Emitter<'k> {
             } else {
                 StorageAccess::LOAD
             };
-            let ty = self.code.array_ty(memory.form.place(), memory.atomic, None);
+            let ty = self.memory_ty(memory, None);
             let decorations = if memory.writable { coherent } else { MemoryDecorations::empty() };
             let global = self.code.add_global(
                 &kernel.params[param.0 as usize].name,
@@ -167,8 +169,8 @@ impl<'k> Emitter<'k> {
             let MemRef::Alloc(alloc) = mem else { continue };
             let name = &kernel.allocs[alloc.0 as usize].name;
             // The limits keep the number within 32 bits.
-            let len = NonZeroU32::new(memory.places as u32).unwrap_or(NonZeroU32::MIN);
-            let ty = self.code.array_ty(memory.form.place(), memory.atomic, Some(len));
+            let len = memory.places.div_ceil(memory.group.into()) as u32;
+            let ty = self.memory_ty(memory, Some(NonZeroU32::new(len).unwrap_or(NonZeroU32::MIN)));
             let pointer = match memory.space {
                 Some(Space::Shared) => {
                     let none = MemoryDecorations::empty();
@@ -178,6 +180,15 @@ impl<'k> Emitter<'k> {
                 _ => self.code.variable_ty(ty, Some(name.clone()), None),
             };
             self.memories.insert(mem, (memory, pointer));
+        }
+    }
+
+    /// The array that memory is; `None` for as long as its buffer.
+    fn memory_ty(&mut self, memory: Memory, len: Option<NonZeroU32>) -> Handle<naga::Type> {
+        let place = memory.form.place();
+        match place::vector_size(memory.group) {
+            Some(size) => self.code.vectors_ty(place, size, len),
+            None => self.code.array_ty(place, memory.atomic, len),
         }
     }
 
@@ -430,7 +441,10 @@ impl<'k> Emitter<'k> {
             }
             Op::Fence(..) => self.memory_barrier(),
             Op::Barrier | Op::WarpBarrier => {
-                let flags = naga::Barrier::STORAGE | naga::Barrier::WORK_GROUP;
+                let of_tensors = self.plan.ordered || self.plan.barriers[self.next_barrier];
+                self.next_barrier += 1;
+                let mut flags = naga::Barrier::WORK_GROUP;
+                flags.set(naga::Barrier::STORAGE, of_tensors);
                 self.code.push(naga::Statement::ControlBarrier(flags));
             }
             Op::Print(format) => self.print(inst, format),

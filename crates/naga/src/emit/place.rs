@@ -5,7 +5,7 @@ use super::cast::Kind;
 use super::code::Expr;
 use crate::module::Arg;
 use crate::plan::{Form, Memory, Register};
-use naga::{AtomicFunction, BinaryOperator as Operator};
+use naga::{AtomicFunction, BinaryOperator as Operator, VectorSize};
 use tilewise_ir::{MemRef, Scalar};
 
 /// Memory that is accessed, and the type of a lane of it.
@@ -14,6 +14,15 @@ pub(super) struct Target {
     pub(super) memory: Memory,
     pub(super) pointer: Expr,
     pub(super) elem: Scalar,
+}
+
+/// The vector that so many places are, if there is more than one.
+pub(super) fn vector_size(places: u8) -> Option<VectorSize> {
+    match places {
+        2 => Some(VectorSize::Bi),
+        4 => Some(VectorSize::Quad),
+        _ => None,
+    }
 }
 
 impl Emitter<'_> {
@@ -65,7 +74,154 @@ impl Emitter<'_> {
             }
             _ => at,
         };
-        self.code.place(target.pointer, at)
+        let Some(size) = vector_size(target.memory.group) else { return self.code.place(target.pointer, at) };
+        let vector = self.vector_of(at, size);
+        let component = match self.code.literal_u32(at) {
+            Some(number) => self.code.u32(number % size as u32),
+            None => {
+                let mask = self.code.u32(size as u32 - 1);
+                self.code.binary(Operator::And, at, mask)
+            }
+        };
+        let vector = self.code.place(target.pointer, vector);
+        self.code.place(vector, component)
+    }
+
+    /// Number of the vector in which a place is.
+    fn vector_of(&mut self, at: Expr, size: VectorSize) -> Expr {
+        if let Some(number) = self.code.literal_u32(at) {
+            return self.code.u32(number / size as u32);
+        }
+        let shift = self.code.u32((size as u32).trailing_zeros());
+        self.code.binary(Operator::ShiftRight, at, shift)
+    }
+
+    /// Whether places from one whose number is a multiple of `together` on are whole vectors.
+    fn whole_vectors(target: Target, together: usize, places: usize) -> Option<VectorSize> {
+        let size = vector_size(target.memory.group)?;
+        (together >= size as usize && places.is_multiple_of(size as usize)).then_some(size)
+    }
+
+    /// Reads places, the number of the first of which is a multiple of `together`, as they are in memory.
+    fn read_places(&mut self, target: Target, first: Expr, together: usize, places: usize) -> Vec<Expr> {
+        let Some(size) = Self::whole_vectors(target, together, places) else {
+            let read = |n| {
+                let at = self.after(first, n);
+                let pointer = self.pointer(target, at);
+                self.code.load(pointer)
+            };
+            return (0..places).map(read).collect();
+        };
+        let first = self.vector_of(first, size);
+        let mut read = Vec::with_capacity(places);
+        for n in 0..places / size as usize {
+            let at = self.after(first, n);
+            let pointer = self.code.place(target.pointer, at);
+            let vector = self.code.load(pointer);
+            read.extend((0..size as u32).map(|component| self.code.part(vector, component)));
+        }
+        read
+    }
+
+    /// Writes places, likewise.
+    fn write_places(&mut self, target: Target, first: Expr, together: usize, values: &[Expr]) {
+        let Some(size) = Self::whole_vectors(target, together, values.len()) else {
+            for (n, &value) in values.iter().enumerate() {
+                let at = self.after(first, n);
+                let pointer = self.pointer(target, at);
+                self.code.store(pointer, value);
+            }
+            return;
+        };
+        let first = self.vector_of(first, size);
+        for (n, values) in values.chunks(size as usize).enumerate() {
+            let vector = self.code.vector(target.memory.form.place(), size, values.to_vec());
+            let at = self.after(first, n);
+            let pointer = self.code.place(target.pointer, at);
+            self.code.store(pointer, vector);
+        }
+    }
+
+    /// Reads elements, the number of the first of which is a multiple of `together`.
+    pub(super) fn read_run(
+        &mut self,
+        target: Target,
+        first: Expr,
+        together: usize,
+        register: Register,
+        lanes: usize,
+    ) -> Vec<Expr> {
+        match target.memory.form {
+            Form::Plain(place) if !target.memory.atomic => self
+                .read_places(target, first, together, lanes)
+                .into_iter()
+                .map(|value| self.value_of_place(target, value, place, register))
+                .collect(),
+            Form::Packed(width) if Self::whole_words(width, together, lanes) => {
+                self.read_words(target, first, width, together, lanes)
+            }
+            Form::Packed(_) | Form::Plain(_) | Form::Bits(_) | Form::Halves => {
+                let read = |lane| {
+                    let at = self.after(first, lane);
+                    self.read(target, at, register)
+                };
+                (0..lanes).map(read).collect()
+            }
+        }
+    }
+
+    /// Writes elements, likewise.
+    pub(super) fn write_run(
+        &mut self,
+        target: Target,
+        first: Expr,
+        together: usize,
+        values: &[Expr],
+        register: Register,
+    ) {
+        match target.memory.form {
+            Form::Plain(place) if !target.memory.atomic => {
+                let bits = |&value| self.place_of_value(target, value, register, place);
+                let values: Vec<_> = values.iter().map(bits).collect();
+                self.write_places(target, first, together, &values);
+            }
+            Form::Packed(width) if Self::whole_words(width, together, values.len()) => {
+                self.write_words(target, first, width, values);
+            }
+            Form::Packed(_) | Form::Plain(_) | Form::Bits(_) | Form::Halves => {
+                for (lane, &value) in values.iter().enumerate() {
+                    let at = self.after(first, lane);
+                    self.write(target, at, value, register);
+                }
+            }
+        }
+    }
+
+    /// Whether packed elements fill whole words.
+    fn whole_words(width: u32, together: usize, lanes: usize) -> bool {
+        let in_word = (32 / width) as usize;
+        together >= in_word && lanes.is_multiple_of(in_word)
+    }
+
+    /// The value that is in a place.
+    fn value_of_place(&mut self, target: Target, value: Expr, place: Register, register: Register) -> Expr {
+        match target.elem {
+            Scalar::Bool => {
+                let zero = self.code.zero(place);
+                self.code.binary(Operator::NotEqual, value, zero)
+            }
+            Scalar::Index => self.fit(value, place, register),
+            _ => value,
+        }
+    }
+
+    /// What a place holds for a value.
+    fn place_of_value(&mut self, target: Target, value: Expr, register: Register, place: Register) -> Expr {
+        match target.elem {
+            Scalar::Bool => self.code.bits(Kind { scalar: Scalar::Bool, register }, value),
+            Scalar::Index => self.fit(value, register, place),
+            _ => value,
+        }
     }
 
     /// The bits of a place of memory whose type is not that of its values.
@@ -79,14 +235,7 @@ impl Emitter<'_> {
             Form::Plain(place) => {
                 let pointer = self.pointer(target, at);
                 let value = self.code.load(pointer);
-                match target.elem {
-                    Scalar::Bool => {
-                        let zero = self.code.zero(place);
-                        self.code.binary(Operator::NotEqual, value, zero)
-                    }
-                    Scalar::Index => self.fit(value, place, register),
-                    _ => value,
-                }
+                self.value_of_place(target, value, place, register)
             }
             Form::Bits(_) => {
                 let pointer = self.pointer(target, at);
@@ -111,11 +260,7 @@ impl Emitter<'_> {
     pub(super) fn write(&mut self, target: Target, at: Expr, value: Expr, register: Register) {
         match target.memory.form {
             Form::Plain(place) => {
-                let value = match target.elem {
-                    Scalar::Bool => self.code.bits(Kind { scalar: Scalar::Bool, register }, value),
-                    Scalar::Index => self.fit(value, register, place),
-                    _ => value,
-                };
+                let value = self.place_of_value(target, value, register, place);
                 let pointer = self.pointer(target, at);
                 self.code.store(pointer, value);
             }
@@ -152,7 +297,7 @@ impl Emitter<'_> {
         let word = self.code.binary(Operator::ShiftRight, at, in_word);
         let number = self.code.binary(Operator::And, at, mask);
         let shift = self.code.binary(Operator::Multiply, number, width);
-        (self.code.place(target.pointer, word), shift)
+        (self.pointer(target, word), shift)
     }
 
     fn half_place(&mut self, target: Target, at: Expr, half: u32) -> Expr {
@@ -163,15 +308,19 @@ impl Emitter<'_> {
     }
 
     /// Reads elements that fill whole words, the first of which begins one.
-    pub(super) fn read_words(&mut self, target: Target, first: Expr, width: u32, lanes: usize) -> Vec<Expr> {
+    fn read_words(
+        &mut self,
+        target: Target,
+        first: Expr,
+        width: u32,
+        together: usize,
+        lanes: usize,
+    ) -> Vec<Expr> {
         let in_word = 32 / width as usize;
         let shift = self.code.u32(in_word.trailing_zeros());
         let first = self.code.binary(Operator::ShiftRight, first, shift);
         let mut values = Vec::new();
-        for word in 0..lanes / in_word {
-            let at = self.after(first, word);
-            let pointer = self.pointer(target, at);
-            let word = self.code.load(pointer);
+        for word in self.read_places(target, first, together / in_word, lanes / in_word) {
             for lane in 0..in_word as u32 {
                 let shift = self.code.u32(lane * width);
                 let bits = self.code.binary(Operator::ShiftRight, word, shift);
@@ -182,7 +331,7 @@ impl Emitter<'_> {
     }
 
     /// Writes elements that fill whole words, the first of which begins one.
-    pub(super) fn write_words(&mut self, target: Target, first: Expr, width: u32, values: &[Expr]) {
+    fn write_words(&mut self, target: Target, first: Expr, width: u32, values: &[Expr]) {
         let in_word = 32 / width as usize;
         let shift = self.code.u32(in_word.trailing_zeros());
         let first = self.code.binary(Operator::ShiftRight, first, shift);

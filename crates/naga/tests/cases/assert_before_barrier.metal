@@ -89,7 +89,6 @@ struct assertsInput {
     uint _e32 = launch_1.inner[0].z;
     uint _e90 = launch_1.inner[2].y;
     tile.inner[thread_.x] = 77;
-    metal::threadgroup_barrier(metal::mem_flags::mem_device);
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     int _e15 = in[thread_.x + _e12];
     if (!((_e15 > -2))) {
@@ -109,7 +108,6 @@ struct assertsInput {
     if (_e61) {
         tile.inner[thread_.x] = _e50 ? 0 : naga_div(_e15, _e50 ? 1 : _e15);
     }
-    metal::threadgroup_barrier(metal::mem_flags::mem_device);
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     bool _e65 = local;
     if (_e65) {

@@ -57,7 +57,6 @@ fn asserts(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_i
     let _e32 = launch_1[0].z;
     let _e90 = launch_1[2].y;
     tile[thread.x] = 77i;
-    storageBarrier();
     workgroupBarrier();
     let _e15 = in[(thread.x + _e12)];
     if !((_e15 > -2i)) {
@@ -77,7 +76,6 @@ fn asserts(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_i
     if _e61 {
         tile[thread.x] = select((_e15 / select(_e15, 1i, _e50)), 0i, _e50);
     }
-    storageBarrier();
     workgroupBarrier();
     let _e65 = local;
     if _e65 {

@@ -48,7 +48,6 @@ struct dot_productInput {
     }
     float _e37 = local;
     sums.inner[thread_.x] = _e37;
-    metal::threadgroup_barrier(metal::mem_flags::mem_device);
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     local_1 = 8u >> 1u;
     while(true) {
@@ -62,7 +61,6 @@ struct dot_productInput {
             float _e48 = sums.inner[thread_.x + _e41];
             sums.inner[thread_.x] = _e46 + _e48;
         }
-        metal::threadgroup_barrier(metal::mem_flags::mem_device);
         metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
         local_1 = _e41 >> 1u;
         continue;

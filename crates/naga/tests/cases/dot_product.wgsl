@@ -29,7 +29,6 @@ fn dot_product(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgro
     }
     let _e37 = local;
     sums[thread.x] = _e37;
-    storageBarrier();
     workgroupBarrier();
     local_1 = (8u >> 1u);
     loop {
@@ -43,7 +42,6 @@ fn dot_product(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgro
             let _e48 = sums[(thread.x + _e41)];
             sums[thread.x] = (_e46 + _e48);
         }
-        storageBarrier();
         workgroupBarrier();
         local_1 = (_e41 >> 1u);
         continue;

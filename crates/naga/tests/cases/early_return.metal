@@ -47,7 +47,6 @@ struct early_returnInput {
     if (_e24) {
         tile.inner[thread_.x] = _e23;
     }
-    metal::threadgroup_barrier(metal::mem_flags::mem_device);
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     bool _e27 = local;
     if (_e27) {

@@ -28,7 +28,6 @@ fn early_return(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgr
     if _e24 {
         tile[thread.x] = _e23;
     }
-    storageBarrier();
     workgroupBarrier();
     let _e27 = local;
     if _e27 {

@@ -90,7 +90,6 @@ struct leftInput {
     uint _e77 = launch_1.inner[0].y;
     uint _e80 = launch_1.inner[0].z;
     tile.inner[thread_.x] = 77;
-    metal::threadgroup_barrier(metal::mem_flags::mem_device);
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     local = 0u;
     if (0u < 7u) {
@@ -141,12 +140,10 @@ struct leftInput {
             if (_e43) {
                 tile.inner[thread_.x] = as_type<int>(_e41);
             }
-            metal::threadgroup_barrier(metal::mem_flags::mem_device);
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             continue;
         }
     }
-    metal::threadgroup_barrier(metal::mem_flags::mem_device);
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     bool _e51 = local_3;
     if (_e51) {

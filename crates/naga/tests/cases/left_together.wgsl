@@ -62,7 +62,6 @@ fn left(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) 
     let _e77 = launch_1[0].y;
     let _e80 = launch_1[0].z;
     tile[thread.x] = 77i;
-    storageBarrier();
     workgroupBarrier();
     local = 0u;
     if (0u < 7u) {
@@ -104,7 +103,6 @@ fn left(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) 
             if _e43 {
                 tile[thread.x] = bitcast<i32>(_e41);
             }
-            storageBarrier();
             workgroupBarrier();
             continue;
             continuing {
@@ -114,7 +112,6 @@ fn left(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) 
             }
         }
     }
-    storageBarrier();
     workgroupBarrier();
     let _e51 = local_3;
     if _e51 {

@@ -16,9 +16,8 @@ struct type_3 {
 struct type_7 {
     metal::uint4 inner[3];
 };
-int naga_mod(int lhs, int rhs) {
-    int divisor = metal::select(rhs, 1, (lhs == (-2147483647 - 1) & rhs == -1) | (rhs == 0));
-    return lhs - (lhs / divisor) * divisor;
+int naga_div(int lhs, int rhs) {
+    return lhs / metal::select(rhs, 1, (lhs == (-2147483647 - 1) & rhs == -1) | (rhs == 0));
 }
 
 
@@ -48,7 +47,7 @@ struct nestedInput {
     uint _e13 = launch.inner[2].x;
     uint _e17 = launch.inner[0].x;
     uint _e33 = launch.inner[2].z;
-    uint _e107 = launch.inner[2].w;
+    uint _e105 = launch.inner[2].w;
     uint _e19 = _e17 + block.x;
     tile.inner[thread_.x] = 0;
     local = 0u;
@@ -62,8 +61,8 @@ struct nestedInput {
             bool loop_init = true;
             while(true) {
                 if (!loop_init) {
-                    uint _e87 = local_1;
-                    local_1 = _e87 + 1u;
+                    uint _e85 = local_1;
+                    local_1 = _e85 + 1u;
                     if (1u >= (5u - local_1)) {
                         break;
                     }
@@ -92,8 +91,8 @@ struct nestedInput {
                                 bool loop_init_1 = true;
                                 while(true) {
                                     if (!loop_init_1) {
-                                        uint _e65 = local_8;
-                                        local_8 = _e65 + 1u;
+                                        uint _e63 = local_8;
+                                        local_8 = _e63 + 1u;
                                         if (1u >= (_e13 - local_8)) {
                                             break;
                                         }
@@ -103,8 +102,8 @@ struct nestedInput {
                                     int _e52 = local_9;
                                     int _e53 = as_type<int>(as_type<uint>(_e52) + as_type<uint>(_e39));
                                     if (_e53 > 90) {
-                                        bool _e59 = 3 == 0;
-                                        if ((_e59 ? 0 : naga_mod(as_type<int>(_e51), _e59 ? 1 : 3)) == 0) {
+                                        int _e56 = as_type<int>(_e51);
+                                        if (as_type<int>(as_type<uint>(_e56) - as_type<uint>(as_type<int>(as_type<uint>(naga_div(_e56, 3)) * as_type<uint>(3)))) == 0) {
                                             local_2 = false;
                                             local_4 = 1u;
                                             break;
@@ -115,40 +114,37 @@ struct nestedInput {
                                     local_9 = _e53;
                                     continue;
                                 }
-                                uint _e69 = local_4;
-                                if (_e69 == 1u) {
+                                uint _e67 = local_4;
+                                if (_e67 == 1u) {
                                     local_4 = 0u;
                                     break;
                                 }
                             }
-                            int _e71 = local_9;
-                            local_7 = _e71;
+                            int _e69 = local_9;
+                            local_7 = _e69;
                         } else {
                             local_7 = _e37;
                         }
-                        int _e72 = local_7;
-                        local_6 = _e72;
+                        int _e70 = local_7;
+                        local_6 = _e70;
                         break;
                     }
-                    int _e73 = local_6;
-                    local_5 = _e73;
+                    int _e71 = local_6;
+                    local_5 = _e71;
                 }
-                int _e74 = local_5;
-                metal::threadgroup_barrier(metal::mem_flags::mem_device);
+                int _e72 = local_5;
                 metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-                bool _e77 = local_2;
-                if (_e77) {
-                    int _e80 = tile.inner[39u - thread_.x];
-                    local_10 = _e80;
+                bool _e75 = local_2;
+                if (_e75) {
+                    int _e78 = tile.inner[39u - thread_.x];
+                    local_10 = _e78;
                 }
-                int _e81 = local_10;
-                metal::threadgroup_barrier(metal::mem_flags::mem_device);
+                int _e79 = local_10;
                 metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-                bool _e83 = local_2;
-                if (_e83) {
-                    tile.inner[thread_.x] = as_type<int>(as_type<uint>(_e81) + as_type<uint>(_e74));
+                bool _e81 = local_2;
+                if (_e81) {
+                    tile.inner[thread_.x] = as_type<int>(as_type<uint>(_e79) + as_type<uint>(_e72));
                 }
-                metal::threadgroup_barrier(metal::mem_flags::mem_device);
                 metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
                 if (_e22 == 2u) {
                     local_4 = 2u;
@@ -156,13 +152,13 @@ struct nestedInput {
                 }
                 continue;
             }
-            uint _e91 = local_4;
-            if (_e91 == 2u) {
+            uint _e89 = local_4;
+            if (_e89 == 2u) {
                 local_4 = 0u;
                 break;
             }
-            uint _e93 = local_4;
-            if (_e93 == 3u) {
+            uint _e91 = local_4;
+            if (_e91 == 3u) {
                 local_4 = 0u;
                 continue;
             }
@@ -170,15 +166,15 @@ struct nestedInput {
         local = _e22 + 1u;
         continue;
     }
-    bool _e96 = local_2;
-    if (_e96) {
-        int _e99 = tile.inner[thread_.x];
-        local_11 = _e99;
+    bool _e94 = local_2;
+    if (_e94) {
+        int _e97 = tile.inner[thread_.x];
+        local_11 = _e97;
     }
-    int _e100 = local_11;
-    bool _e104 = local_2;
-    if (_e104) {
-        out[((_e19 * 40u) + thread_.x) + _e107] = _e100;
+    int _e98 = local_11;
+    bool _e102 = local_2;
+    if (_e102) {
+        out[((_e19 * 40u) + thread_.x) + _e105] = _e98;
     }
     return;
 }

@@ -24,7 +24,7 @@ fn nested(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id
     let _e13 = launch[2].x;
     let _e17 = launch[0].x;
     let _e33 = launch[2].z;
-    let _e107 = launch[2].w;
+    let _e105 = launch[2].w;
     let _e19 = (_e17 + block.x);
     tile[thread.x] = 0i;
     local = 0u;
@@ -61,8 +61,8 @@ fn nested(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id
                                     let _e52 = local_9;
                                     let _e53 = (_e52 + _e39);
                                     if (_e53 > 90i) {
-                                        let _e59 = (3i == 0i);
-                                        if (select((bitcast<i32>(_e51) % select(3i, 1i, _e59)), 0i, _e59) == 0i) {
+                                        let _e56 = bitcast<i32>(_e51);
+                                        if ((_e56 - ((_e56 / 3i) * 3i)) == 0i) {
                                             local_2 = false;
                                             local_4 = 1u;
                                             break;
@@ -73,45 +73,42 @@ fn nested(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id
                                     local_9 = _e53;
                                     continue;
                                     continuing {
-                                        let _e65 = local_8;
-                                        local_8 = (_e65 + 1u);
-                                        break if (1u >= (_e13 - _e65));
+                                        let _e63 = local_8;
+                                        local_8 = (_e63 + 1u);
+                                        break if (1u >= (_e13 - _e63));
                                     }
                                 }
-                                let _e69 = local_4;
-                                if (_e69 == 1u) {
+                                let _e67 = local_4;
+                                if (_e67 == 1u) {
                                     local_4 = 0u;
                                     break;
                                 }
                             }
-                            let _e71 = local_9;
-                            local_7 = _e71;
+                            let _e69 = local_9;
+                            local_7 = _e69;
                         } else {
                             local_7 = _e37;
                         }
-                        let _e72 = local_7;
-                        local_6 = _e72;
+                        let _e70 = local_7;
+                        local_6 = _e70;
                         break;
                     }
-                    let _e73 = local_6;
-                    local_5 = _e73;
+                    let _e71 = local_6;
+                    local_5 = _e71;
                 }
-                let _e74 = local_5;
-                storageBarrier();
+                let _e72 = local_5;
                 workgroupBarrier();
-                let _e77 = local_2;
-                if _e77 {
-                    let _e80 = tile[(39u - thread.x)];
-                    local_10 = _e80;
+                let _e75 = local_2;
+                if _e75 {
+                    let _e78 = tile[(39u - thread.x)];
+                    local_10 = _e78;
                 }
-                let _e81 = local_10;
-                storageBarrier();
+                let _e79 = local_10;
                 workgroupBarrier();
-                let _e83 = local_2;
-                if _e83 {
-                    tile[thread.x] = (_e81 + _e74);
+                let _e81 = local_2;
+                if _e81 {
+                    tile[thread.x] = (_e79 + _e72);
                 }
-                storageBarrier();
                 workgroupBarrier();
                 if (_e22 == 2u) {
                     local_4 = 2u;
@@ -119,18 +116,18 @@ fn nested(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id
                 }
                 continue;
                 continuing {
-                    let _e87 = local_1;
-                    local_1 = (_e87 + 1u);
-                    break if (1u >= (5u - _e87));
+                    let _e85 = local_1;
+                    local_1 = (_e85 + 1u);
+                    break if (1u >= (5u - _e85));
                 }
             }
-            let _e91 = local_4;
-            if (_e91 == 2u) {
+            let _e89 = local_4;
+            if (_e89 == 2u) {
                 local_4 = 0u;
                 break;
             }
-            let _e93 = local_4;
-            if (_e93 == 3u) {
+            let _e91 = local_4;
+            if (_e91 == 3u) {
                 local_4 = 0u;
                 continue;
             }
@@ -138,15 +135,15 @@ fn nested(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id
         local = (_e22 + 1u);
         continue;
     }
-    let _e96 = local_2;
-    if _e96 {
-        let _e99 = tile[thread.x];
-        local_11 = _e99;
+    let _e94 = local_2;
+    if _e94 {
+        let _e97 = tile[thread.x];
+        local_11 = _e97;
     }
-    let _e100 = local_11;
-    let _e104 = local_2;
-    if _e104 {
-        out[(((_e19 * 40u) + thread.x) + _e107)] = _e100;
+    let _e98 = local_11;
+    let _e102 = local_2;
+    if _e102 {
+        out[(((_e19 * 40u) + thread.x) + _e105)] = _e98;
     }
     return;
 }

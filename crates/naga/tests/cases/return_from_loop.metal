@@ -82,7 +82,6 @@ struct return_from_loopInput {
                 local_3 = _e39;
             }
             int _e40 = local_3;
-            metal::threadgroup_barrier(metal::mem_flags::mem_device);
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
             local_1 = _e40;
             continue;

@@ -57,7 +57,6 @@ fn return_from_loop(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(wo
                 local_3 = _e39;
             }
             let _e40 = local_3;
-            storageBarrier();
             workgroupBarrier();
             local_1 = _e40;
             continue;

@@ -3,6 +3,10 @@
 //! An access that needs checks has two forms. The fast one is for all lanes in bounds and, if they are accessed at
 //! once, aligned. The other goes lane by lane, reports each that is out of bounds, and stands at the end of the
 //! function.
+//!
+//! An access of one lane needs no branch: it is performed under a predicate, and what is out of bounds is reported later, by
+//! [`Emitter::report_postponed`], at the latest where the block of operations ends or something else may be reported. So
+//! loads whose indices come from memory are under way together, as they are without checks.
 
 use tilewise_ir::analysis::AccessFacts;
 use tilewise_ir::{
@@ -10,6 +14,7 @@ use tilewise_ir::{
 };
 
 use super::address::Address;
+use super::atomic::is_native;
 use super::code::{Class, Operand, Reg};
 use super::integer::zero_of;
 use super::vector::MAX_BYTES;
@@ -51,6 +56,17 @@ pub(super) enum Action {
     },
 }
 
+/// The most accesses that wait for their report: until then their indices are in registers.
+const POSTPONED: usize = 16;
+
+/// Accesses that may have been out of bounds, in order.
+#[derive(Default)]
+pub(super) struct Postponed {
+    accesses: Vec<Vec<Bound>>,
+    /// Whether all were in bounds.
+    fine: Option<Reg>,
+}
+
 /// An entry of the bounds that is not known to hold.
 struct Bound {
     index: Value,
@@ -84,6 +100,10 @@ impl Emitter<'_> {
             return self.perform(&action, access.mem, &at, ty, align);
         }
 
+        if !test && ty.lanes == 1 && is_one_instruction(&action, ty.scalar) {
+            return self.perform_if_in_bounds(&action, access.mem, &at, ty, bounds);
+        }
+        self.report_postponed();
         let mut ok = test.then(|| self.is_aligned(&at, align));
         for bound in &bounds {
             ok = Some(self.in_bounds(bound, elements, ok));
@@ -98,6 +118,73 @@ impl Emitter<'_> {
         self.cold(|emitter| {
             emitter.label(cold);
             emitter.lane_by_lane(&action, access.mem, &at, ty, &bounds, elements, single);
+            emitter.jump(done);
+        });
+    }
+
+    /// Performs an access of one lane if it is in bounds, and leaves the report for later.
+    fn perform_if_in_bounds(
+        &mut self,
+        action: &Action,
+        mem: MemRef,
+        at: &Address,
+        ty: Type,
+        bounds: Vec<Bound>,
+    ) {
+        let ok = bounds.iter().fold(None, |ok, bound| Some(self.in_bounds(bound, 1, ok)));
+        self.zero(action, 0);
+        self.guard = ok;
+        self.perform(action, mem, at, ty, ty.scalar.size());
+        self.guard = None;
+        let Some(ok) = ok else { return };
+        self.postponed.fine = Some(match self.postponed.fine {
+            None => ok,
+            Some(others) => {
+                let all = self.reg(Class::Pred);
+                asm!(self, "and.pred {all}, {others}, {ok}");
+                all
+            }
+        });
+        self.postponed.accesses.push(bounds);
+        if self.postponed.accesses.len() == POSTPONED {
+            self.report_postponed();
+        }
+    }
+
+    /// Reports the accesses that were out of bounds since the last time.
+    pub(super) fn report_postponed(&mut self) {
+        let Postponed { accesses, fine: Some(fine) } = std::mem::take(&mut self.postponed) else { return };
+        let (cold, done) = (self.target(), self.target());
+        self.jump_if(fine, false, cold);
+        self.label(done);
+        let is_single = accesses.len() == 1;
+        self.cold(|emitter| {
+            emitter.label(cold);
+            // Before the first branch, so that all of them can use what is computed.
+            let limits = |emitter: &mut Self, bound: &Bound| {
+                (emitter.wide(bound.index, 0), emitter.wide(bound.extent, 0))
+            };
+            let limits: Vec<Vec<_>> = accesses
+                .iter()
+                .map(|bounds| bounds.iter().map(|bound| limits(emitter, bound)).collect())
+                .collect();
+            for (bounds, limits) in accesses.iter().zip(&limits) {
+                let next = emitter.target();
+                for (n, (bound, &(index, extent))) in bounds.iter().zip(limits).enumerate() {
+                    // Who is out of bounds, but not by the bounds before, is so by the last.
+                    if is_single && n + 1 == bounds.len() {
+                        emitter.fault(bound.site, &[index, extent]);
+                        break;
+                    }
+                    let (index, inside) = emitter.lane_in_bounds(index, extent, 0);
+                    let within = emitter.target();
+                    emitter.jump_if(inside, true, within);
+                    emitter.fault(bound.site, &[index, extent]);
+                    emitter.jump(next);
+                    emitter.label(within);
+                }
+                emitter.label(next);
+            }
             emitter.jump(done);
         });
     }
@@ -282,6 +369,17 @@ impl Emitter<'_> {
         };
         if let Some(to) = to {
             self.set(to, zero_of(to.class));
+        }
+    }
+}
+
+/// Whether an access of one lane is one instruction, and orders nothing.
+fn is_one_instruction(action: &Action, scalar: Scalar) -> bool {
+    match action {
+        Action::Load { .. } | Action::Store { .. } => true,
+        Action::Rmw { op, ordering: Ordering::Relaxed, .. } => is_native(*op, scalar),
+        Action::Rmw { .. } | Action::Cas { .. } | Action::AtomicLoad { .. } | Action::AtomicStore { .. } => {
+            false
         }
     }
 }

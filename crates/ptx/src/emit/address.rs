@@ -2,8 +2,8 @@
 //!
 //! An offset is taken apart into a sum of values times constants, and a constant. Accesses that differ in the
 //! constant alone share the register of the sum. In shared and local memory that is always right, because addresses
-//! there are computed modulo 2^32, and so it is with offsets of 64 bits. With narrow offsets in global memory it is
-//! right only where no sum wraps, which has to be known.
+//! there are computed modulo 2^32, and so it is with terms of which all 64 bits are known. With other narrow offsets in
+//! global memory it is right only where no sum wraps, which has to be known.
 
 use std::fmt;
 
@@ -95,7 +95,9 @@ impl Emitter<'_> {
         let exact = self.plan.bound(offset).is_some_and(|bound| bound <= u32::MAX.into());
         let constant = (sum.constant as i64).checked_mul(size as i64).filter(|&c| i32::try_from(c).is_ok());
         let is_split = sum.terms.len() != 1 || sum.constant != 0;
-        if is_split && (constant.is_none() || narrow && !exact) {
+        // Modulo 2^64 a sum is right if its terms are.
+        let wide = !narrow || is_split && !exact && sum.terms.iter().all(|&(term, _)| self.is_exact(term));
+        if is_split && (constant.is_none() || !wide && !exact) {
             sum = Sum::of(offset);
         }
         let bytes = (sum.constant as i64).wrapping_mul(size as i64);
@@ -103,9 +105,9 @@ impl Emitter<'_> {
             base
         } else {
             let key = Key::Address(mem, sum.scaled_terms(size));
-            self.remembered(key, |emitter| match narrow {
-                true => emitter.narrow_sum(base, &sum, size),
-                false => emitter.wide_sum(base, &sum, size),
+            self.remembered(key, |emitter| match wide {
+                true => emitter.wide_sum(base, &sum, size),
+                false => emitter.narrow_sum(base, &sum, size),
             })
         };
         Address { base: reg.to_string(), bytes, reg: Some(reg), space: "global" }

@@ -11,7 +11,7 @@ use super::access::Action;
 use super::address::Address;
 use super::code::{Class, Operand, Reg};
 use super::integer::integer_type;
-use super::{Emitter, asm};
+use super::{Emitter, asm, guarded};
 
 impl Emitter<'_> {
     pub(super) fn fence(&mut self, scope: Scope, ordering: Ordering) {
@@ -79,11 +79,11 @@ impl Emitter<'_> {
         let reducible = matches!(ordering, Ordering::Relaxed | Ordering::Release);
         match to {
             None if reducible && !instruction.starts_with("exch") => {
-                asm!(self, "red.{how}.{space}.{instruction} {at}, {value}");
+                guarded!(self, "red.{how}.{space}.{instruction} {at}, {value}");
             }
             _ => {
                 let to = to.unwrap_or_else(|| self.reg(value.class));
-                asm!(self, "atom.{how}.{space}.{instruction} {to}, {at}, {value}");
+                guarded!(self, "atom.{how}.{space}.{instruction} {to}, {at}, {value}");
             }
         }
     }
@@ -148,6 +148,11 @@ fn how(scope: Scope, ordering: Ordering) -> String {
         Ordering::AcqRel | Ordering::SeqCst => "acq_rel",
     };
     format!("{ordering}.{}", scope_name(scope))
+}
+
+/// Whether there is an instruction for an operation.
+pub(super) fn is_native(op: AtomicOp, scalar: Scalar) -> bool {
+    instruction(op, scalar).is_some()
 }
 
 /// The operation and type of the instruction, if there is one.

@@ -74,6 +74,8 @@ pub(crate) fn module(kernel: &Kernel, facts: &Facts, target: Target) -> Result<M
         span: Span::NONE,
         ends_early: ends_early(kernel),
         memory: entry::Memory::new(kernel, target)?,
+        guard: None,
+        postponed: access::Postponed::default(),
     };
     emitter.block(&kernel.body)?;
     Ok(emitter.finish())
@@ -114,6 +116,9 @@ struct Emitter<'k> {
     /// Whether threads may end before the end of the kernel.
     ends_early: bool,
     memory: entry::Memory,
+    /// The predicate of an access that is performed only where it is in bounds.
+    guard: Option<Reg>,
+    postponed: access::Postponed,
 }
 
 /// Appends an instruction: `asm!(emitter, "add.s32 {a}, {b}, {c}")`.
@@ -123,6 +128,17 @@ macro_rules! asm {
     };
 }
 use asm;
+
+/// Appends an instruction that accesses memory, under the guard if there is one.
+macro_rules! guarded {
+    ($emitter:expr, $($format:tt)+) => {
+        match $emitter.guard {
+            Some(guard) => $emitter.text(format!("@{guard} {}", format_args!($($format)+))),
+            None => $emitter.text(format!($($format)+)),
+        }
+    };
+}
+use guarded;
 
 impl<'k> Emitter<'k> {
     // ---- lines ----
@@ -299,6 +315,11 @@ impl<'k> Emitter<'k> {
         if inst.span != Span::NONE && inst.span != self.span {
             self.span = inst.span;
             self.lines.push(Line::Position(inst.span));
+        }
+        match inst.op.effect() {
+            Effect::Sync | Effect::Output | Effect::Structure | Effect::Terminator => self.report_postponed(),
+            Effect::Fault if faults => self.report_postponed(),
+            Effect::Pure | Effect::Fault | Effect::Read | Effect::Write => {}
         }
         match &inst.op {
             Op::Const(constant) => {

@@ -5,7 +5,7 @@ use tilewise_ir::Scalar;
 use super::address::Address;
 use super::code::{Class, Operand, Reg};
 use super::input::memory_type;
-use super::{Emitter, asm};
+use super::{Emitter, asm, guarded};
 
 /// Most bytes of one instruction.
 pub(super) const MAX_BYTES: usize = 16;
@@ -44,10 +44,14 @@ impl Emitter<'_> {
         let ty = memory_type(scalar);
         if scalar == Scalar::Bool {
             let byte = self.reg(Class::B32);
-            asm!(self, "ld.{space}.u8 {byte}, {at}");
+            // Nothing is loaded where a predicate says so.
+            if self.guard.is_some() {
+                self.set(byte, Operand::u32(0));
+            }
+            guarded!(self, "ld.{space}.u8 {byte}, {at}");
             asm!(self, "setp.ne.u32 {to}, {byte}, 0");
         } else {
-            asm!(self, "ld.{space}.{ty} {to}, {at}");
+            guarded!(self, "ld.{space}.{ty} {to}, {at}");
         }
     }
 
@@ -88,7 +92,7 @@ impl Emitter<'_> {
             let (at, from) = (at.plus(position * size), &from[position..][..lanes]);
             let ty = memory_type(scalar);
             match (lanes, size) {
-                (1, _) => asm!(self, "st.{space}.{ty} {at}, {}", from[0]),
+                (1, _) => guarded!(self, "st.{space}.{ty} {at}, {}", from[0]),
                 (_, 4..) => asm!(self, "st.{space}.v{lanes}.{ty} {at}, {{{}}}", list(from)),
                 _ => {
                     let words: Vec<_> = from.chunks(4 / size).map(|from| self.pack(scalar, from)).collect();

@@ -7,9 +7,11 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
+use tilewise_check::{Wanted, Watched};
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Outcome, Program};
-use tilewise_ir::analysis::{AccessFacts, Facts};
-use tilewise_ir::{Kernel, Scalar, pass};
+use tilewise_ir::analysis::Facts;
+use tilewise_ir::pass::Optimizer;
+use tilewise_ir::{Kernel, Scalar};
 
 use crate::device::variants::Variants;
 use crate::device::{
@@ -63,7 +65,7 @@ impl Device for Cpu {
         &self.info
     }
 
-    fn can_check(&self) -> bool {
+    fn can_watch(&self) -> bool {
         true
     }
 
@@ -91,10 +93,9 @@ impl Device for Cpu {
         false
     }
 
-    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
-        let matters: fn(Facts) -> Facts = if optimize { bounds } else { nothing };
+    fn compile(&self, kernel: Kernel, optimizer: Optimizer) -> Result<Arc<dyn Executable>> {
         Ok(Arc::new(CpuExecutable {
-            variants: Variants::new(kernel, optimize, matters),
+            variants: Variants::new(kernel, optimizer, nothing),
             cores: self.cores,
             faults: Arc::clone(&self.faults),
         }))
@@ -205,27 +206,7 @@ struct CpuExecutable {
     faults: Arc<Mutex<PendingFaults>>,
 }
 
-impl CpuExecutable {
-    /// The program for a kernel, without the checks that are proved if it has been optimised.
-    fn program(&self, kernel: &Kernel, facts: &Facts) -> Result<Program> {
-        if !self.variants.optimize() {
-            return Ok(Program::compile(kernel)?);
-        }
-        let mut kernel = kernel.clone();
-        if pass::proved::run(&mut kernel, facts) {
-            pass::optimize(&mut kernel);
-        }
-        Ok(Program::compile(&kernel)?)
-    }
-}
-
-/// The facts that a program of the interpreter depends on: which bounds hold.
-fn bounds(facts: Facts) -> Facts {
-    let accesses = facts.accesses.into_iter().map(|access| AccessFacts { align: 0, ..access });
-    Facts { accesses: accesses.collect(), ..Facts::default() }
-}
-
-/// With the optimiser off, one program serves all launches.
+/// A program of the interpreter depends on no more than the kernel.
 fn nothing(_: Facts) -> Facts {
     Facts::default()
 }
@@ -237,7 +218,7 @@ fn address(tensor: &TensorValue) -> u64 {
 
 impl Executable for CpuExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
-        let program = self.variants.get(launch, address, |kernel, facts| self.program(kernel, facts))?;
+        let program = self.variants.get(launch, address, |kernel, _| Ok(Program::compile(kernel)?))?;
         let args: SmallVec<[Arg<'_>; 8]> = launch
             .args
             .iter()
@@ -251,21 +232,25 @@ impl Executable for CpuExecutable {
                 },
             })
             .collect();
+        let wanted = launch.watching.map_or(Wanted::default(), |watching| watching.watch.wanted());
         let mut lines = launch.output.lines();
         let options = Options {
             threads: Some(launch.threads.unwrap_or(self.cores)),
-            max_rounds: launch.max_rounds.filter(|_| launch.reports.is_some()),
+            max_rounds: launch.max_rounds.filter(|_| wanted.report),
             output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
             ..Options::default()
         };
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
-        let run = match launch.reports {
+        let run = match launch.watching {
             None => program.run(config, &args, options),
-            // What went wrong is in the report.
-            Some(reports) => tilewise_check::run(&program, config, &args, options).map(|(_, report)| {
-                reports.add(report);
-                Outcome::default()
-            }),
+            Some(watching) => {
+                tilewise_check::watch(&program, config, &args, options, wanted).map(|watched| {
+                    let Watched { outcome, report, profile } = watched;
+                    watching.add(report, profile);
+                    // What went wrong is in the report.
+                    if wanted.report { Outcome::default() } else { outcome }
+                })
+            }
         };
         let outcome = match run {
             Ok(outcome) => outcome,

@@ -29,13 +29,14 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
+use tilewise_ir::pass::Optimizer;
 use tilewise_ir::{Const, Kernel, Scalar};
 
 use crate::error::{Error, Result};
 use crate::fault::FaultReport;
 use crate::launch::TensorValue;
 use crate::output::Output;
-use crate::reports::ReportTo;
+use crate::watch::Watching;
 
 /// What is known of a device before it is used.
 ///
@@ -75,8 +76,8 @@ pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
 
-    /// Whether launches can be checked.
-    fn can_check(&self) -> bool {
+    /// Whether launches can be checked and profiled.
+    fn can_watch(&self) -> bool {
         false
     }
 
@@ -93,9 +94,9 @@ pub(crate) trait Device: fmt::Debug + Send + Sync {
     /// Rewrites operations that the device has no instructions for; gives whether the kernel has changed.
     fn lower(&self, kernel: &mut Kernel) -> bool;
 
-    /// Makes a kernel ready to run. It has been lowered and verified; `optimize` is whether passes have run on it, and may
-    /// run again.
-    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>>;
+    /// Makes a kernel ready to run. It has been lowered and verified; the passes of `optimizer` have run on it, and
+    /// may run again.
+    fn compile(&self, kernel: Kernel, optimizer: Optimizer) -> Result<Arc<dyn Executable>>;
 
     /// Waits for all that was enqueued, on all streams, and gives the faults that nobody has been told of.
     fn synchronize(&self) -> Result<Option<FaultReport>>;
@@ -194,8 +195,8 @@ pub(crate) struct DeviceLaunch<'a> {
     pub(crate) threads: Option<NonZeroUsize>,
     /// Rounds of loops after which a checked launch gives a block up.
     pub(crate) max_rounds: Option<u64>,
-    /// Where the report goes if the launch is to be checked.
-    pub(crate) reports: Option<ReportTo<'a>>,
+    /// What is wanted of the launch, if anything is.
+    pub(crate) watching: Option<Watching<'a>>,
 }
 
 /// An argument as a device gets it.

@@ -176,7 +176,7 @@ mod tests {
                 output,
                 threads: None,
                 max_rounds: None,
-                reports: None,
+                watching: None,
             };
             f(&Numbers::new(&launch, |tensor| 4096 + 4 * tensor.offset));
         };

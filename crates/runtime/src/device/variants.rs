@@ -1,15 +1,16 @@
 //! The variants of a kernel that were compiled for the numbers of its launches.
 //!
 //! The numbers of a launch (grid, block, extents, strides, integers, alignments) give [facts](tilewise_ir::analysis), and
-//! the facts give the variant. Conditions that the numbers decide are made constants first, and the passes run again. A
-//! launch whose numbers were seen before neither analyses nor allocates.
+//! the facts give the variant. Conditions that the numbers decide are made constants first, bounds that they prove are
+//! taken out, and the passes run again. A launch whose numbers were seen before neither analyses nor allocates.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHasher;
+use tilewise_ir::Kernel;
 use tilewise_ir::analysis::{self, Facts, LaunchNumbers};
-use tilewise_ir::{Kernel, pass};
+use tilewise_ir::pass::{Decisions, Optimizer};
 
 use crate::device::DeviceLaunch;
 use crate::device::numbers::Numbers;
@@ -27,7 +28,7 @@ const VARIANTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Variants<V> {
     kernel: Kernel,
-    optimize: bool,
+    optimizer: Optimizer,
     matters: fn(Facts) -> Facts,
     tables: Mutex<Tables<V>>,
 }
@@ -35,35 +36,33 @@ pub(crate) struct Variants<V> {
 #[derive(Debug)]
 struct Tables<V> {
     by_numbers: Table<LaunchNumbers, Arc<V>>,
-    /// What the kernel is where these of its conditions are decided.
+    /// What the kernel is where this is decided.
     by_decisions: Table<Decisions, Arc<Kernel>>,
-    /// By the conditions that are decided, and the facts about the kernel that has no such conditions.
-    by_facts: Table<(Decisions, Facts), Arc<V>>,
+    /// By what is decided, and the facts about the kernel of these decisions.
+    by_facts: Table<(Option<Decisions>, Facts), Arc<V>>,
 }
 
-/// [`Facts::decided`].
-type Decisions = Vec<Option<bool>>;
-
 impl<V> Variants<V> {
-    /// None yet. `optimize` is whether the passes have run on the kernel, so that they may run again where a launch has
-    /// decided its conditions; `matters` keeps of facts what the device makes use of.
-    pub(crate) fn new(kernel: Kernel, optimize: bool, matters: fn(Facts) -> Facts) -> Variants<V> {
+    /// None yet. The passes of `optimizer` have run on the kernel, and run again where a launch has decided something;
+    /// `matters` keeps of facts what the device makes use of.
+    pub(crate) fn new(kernel: Kernel, optimizer: Optimizer, matters: fn(Facts) -> Facts) -> Variants<V> {
         let tables = Tables {
             by_numbers: Table::new(NUMBERS),
             by_decisions: Table::new(VARIANTS),
             by_facts: Table::new(VARIANTS),
         };
-        Variants { kernel, optimize, matters, tables: Mutex::new(tables) }
+        Variants { kernel, optimizer, matters, tables: Mutex::new(tables) }
+    }
+
+    /// The passes that run.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn optimizer(&self) -> Optimizer {
+        self.optimizer
     }
 
     /// The kernel, of which nothing is known.
     pub(crate) fn kernel(&self) -> &Kernel {
         &self.kernel
-    }
-
-    /// Whether passes have run on the kernel.
-    pub(crate) fn optimize(&self) -> bool {
-        self.optimize
     }
 
     /// The variant for a launch, compiled from a kernel and facts about it if there is none; `address` gives that of a
@@ -82,16 +81,15 @@ impl<V> Variants<V> {
         }
         let numbers = numbers.to_launch_numbers();
         let mut facts = analysis::analyze(&self.kernel, &numbers);
-        let (mut decisions, mut decided) = (Decisions::new(), None);
-        if self.optimize && facts.decided.iter().any(Option::is_some) {
-            let kernel = tables.decided(&self.kernel, &facts.decided);
-            decisions = facts.decided;
-            facts = analysis::analyze(&kernel, &numbers);
-            decided = Some(kernel);
+        let decisions = Decisions::of(&facts, self.optimizer);
+        let decided =
+            decisions.as_ref().map(|decisions| tables.decided(&self.kernel, decisions, self.optimizer));
+        if let Some(kernel) = &decided {
+            facts = analysis::analyze(kernel, &numbers);
         }
         let facts = (self.matters)(facts);
         let facts_hash = hash_of(&(&decisions, &facts));
-        let is_known = |known: &(Decisions, Facts)| known.0 == decisions && known.1 == facts;
+        let is_known = |known: &(Option<Decisions>, Facts)| known.0 == decisions && known.1 == facts;
         let variant = match tables.by_facts.get(facts_hash, is_known) {
             Some(variant) => Arc::clone(variant),
             None => {
@@ -106,16 +104,14 @@ impl<V> Variants<V> {
 }
 
 impl<V> Tables<V> {
-    /// A kernel without the conditions that are decided.
-    fn decided(&mut self, kernel: &Kernel, decisions: &Decisions) -> Arc<Kernel> {
+    /// A kernel without the conditions that are decided and the bounds that hold.
+    fn decided(&mut self, kernel: &Kernel, decisions: &Decisions, optimizer: Optimizer) -> Arc<Kernel> {
         let hash = hash_of(decisions);
         if let Some(kernel) = self.by_decisions.get(hash, |known| known == decisions) {
             return Arc::clone(kernel);
         }
         let mut decided = kernel.clone();
-        if pass::decide::run(&mut decided, decisions) {
-            pass::optimize(&mut decided);
-        }
+        decisions.apply(&mut decided, optimizer);
         let decided = Arc::new(decided);
         self.by_decisions.insert(hash, decisions.clone(), Arc::clone(&decided));
         decided

@@ -63,6 +63,13 @@ pub enum Error {
         device: String,
     },
 
+    /// A profiled launch on a device that cannot profile.
+    #[error("device `{device}` cannot profile launches: profile them on device `cpu`")]
+    CannotProfile {
+        /// The device.
+        device: String,
+    },
+
     /// A layout that a tensor or view cannot have, or host values that do not fit it.
     #[error(transparent)]
     Tensor(#[from] TensorError),

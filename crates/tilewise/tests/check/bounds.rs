@@ -28,7 +28,7 @@ fn a_missing_guard() {
         }
     };
     let found = report(launch(false));
-    assert_found(&found, &[("bounds", &["add"], 5, 0), ("bounds", &["add"], 5, 0)]);
+    assert_found(&found, &[("bounds", &["add"], 5, 5), ("bounds", &["add"], 5, 5)]);
     for (finding, tensor) in found.findings.iter().zip(["a", "out"]) {
         let Kind::OutOfBounds { dim, index, extent, .. } = finding.kind else { panic!("{finding}") };
         assert_eq!((dim, index, extent), (0, 11, 11));
@@ -57,7 +57,7 @@ fn a_column_beyond_its_extent() {
         }
     };
     let found = report(launch(8));
-    assert_found(&found, &[("bounds", &["copy"], 9, 0), ("bounds", &["copy"], 9, 0)]);
+    assert_found(&found, &[("bounds", &["copy"], 9, 9), ("bounds", &["copy"], 9, 9)]);
     assert_eq!(found.kernel, "copy_rows");
     for finding in &found.findings {
         let Kind::OutOfBounds { dim, index, extent, ref extents } = finding.kind else { panic!("{finding}") };
@@ -66,6 +66,28 @@ fn a_column_beyond_its_extent() {
         assert_eq!((finding.parties[0].block, finding.parties[0].thread), ([0; 3], [5, 0, 0]));
     }
     assert_found(&report(launch(5)), &[]);
+}
+
+#[kernel]
+fn second_column(out: &mut TileTensor<u32, 1>) {
+    let s = stack_allocation::<u32, 2>(AddressSpace::Shared, row_major([4, 2]));
+    let tid = thread_idx().x;
+    s[[tid, 1]] = 3; // fill
+    barrier();
+    out[tid] = s[[min(tid, 3), 1]];
+}
+
+/// A constant index that is always inside belongs to the element all the same; each block has elements of its own.
+#[test]
+fn an_index_that_is_proved_beforehand_is_told() {
+    let found = report(|ctx| {
+        let mut out = zeros(ctx, 6)?;
+        ctx.enqueue_function(second_column(&mut out), grid_dim(1), block_dim(6))
+    });
+    assert_found(&found, &[("bounds", &["fill"], 2, 2)]);
+    let Kind::OutOfBounds { dim, ref extents, .. } = found.findings[0].kind else { panic!("{found}") };
+    assert_eq!((dim, &extents[..]), (0, &[4, 2][..]));
+    assert_eq!(crate::harness::element(&found.findings[0]), "s[4, 1]");
 }
 
 #[kernel]
@@ -83,7 +105,7 @@ fn a_view_inside_a_larger_tensor() {
         let mut out = zeros(ctx, 6)?;
         ctx.enqueue_function(through_a_slice(&mut out, &a), grid_dim(1), block_dim(6))
     });
-    assert_found(&found, &[("bounds", &["read"], 1, 0)]);
+    assert_found(&found, &[("bounds", &["read"], 1, 1)]);
     let Kind::OutOfBounds { index, extent, .. } = found.findings[0].kind else { panic!("{found}") };
     assert_eq!((index, extent, parties(&found.findings[0])), (5, 5, vec![(0, 5)]));
 }
@@ -102,7 +124,7 @@ fn an_index_from_data() {
         let mut hist = zeros(ctx, 4)?;
         ctx.enqueue_function(histogram(&mut hist, &idx), grid_dim(1), block_dim(6))
     });
-    assert_found(&found, &[("bounds", &["count"], 2, 0)]);
+    assert_found(&found, &[("bounds", &["count"], 2, 2)]);
     let Kind::OutOfBounds { index, .. } = found.findings[0].kind else { panic!("{found}") };
     assert_eq!((index as i64, parties(&found.findings[0])), (-2, vec![(0, 2)]));
 }

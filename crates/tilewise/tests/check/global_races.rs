@@ -1,8 +1,9 @@
 //! Races in global memory, in a block and between blocks.
 
 use tilewise::prelude::*;
+use tilewise::report::Kind;
 
-use crate::harness::{assert_found, clean, element, parties, report, vector, zeros};
+use crate::harness::{assert_found, clean, element, parties, report, vector, what, zeros};
 
 #[kernel]
 fn accumulate(
@@ -128,4 +129,28 @@ fn everybody_writes_the_same_value() {
     );
     assert_eq!(parties(&found.findings[0]), [(0, 0), (0, 2)]);
     assert_found(&report(launch(true)), &[]);
+}
+
+#[kernel]
+fn last_differs(out: &mut TileTensor<u32, 1>, #[comptime] by_block: bool) {
+    let number = if by_block { block_idx().x } else { thread_idx().x };
+    out[0] = if number < 3 { 7 } else { number as u32 }; // write
+}
+
+/// Most of the values are equal; what is shown are two that differ, the same in each run.
+#[test]
+fn the_instance_that_shows_a_difference_is_told() {
+    for (by_block, grid, block) in [(false, 1, 5), (true, 5, 1)] {
+        let found = report(|ctx| {
+            let mut out = zeros(ctx, 1)?;
+            ctx.enqueue_function(last_differs(&mut out, by_block), grid_dim(grid), block_dim(block))
+        });
+        let kind = if by_block { "write-write between blocks" } else { "write-write" };
+        assert_eq!((what(&found.findings[0]), found.findings.len()), (kind, 1), "{found}");
+        let Kind::Race { right, wrong, .. } = found.findings[0].kind else { panic!("{found}") };
+        assert_eq!((right.to_string(), wrong.to_string()), ("3".to_owned(), "7".to_owned()), "{found}");
+        let first = if by_block { (0, 0) } else { (0, 2) };
+        let second = if by_block { (3, 0) } else { (0, 3) };
+        assert_eq!(parties(&found.findings[0]), [first, second], "{found}");
+    }
 }

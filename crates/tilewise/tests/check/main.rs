@@ -9,6 +9,7 @@ mod bounds;
 mod global_races;
 mod mutation;
 mod reports;
+mod sanitizers;
 mod seeds;
 mod shared_races;
 mod silence;

@@ -262,3 +262,77 @@ fn a_flag_that_nobody_sets() {
     let Kind::NoProgress { spinning, .. } = &found.findings[0].kind else { panic!("{found}") };
     assert_eq!(spinning[0].count, 4);
 }
+
+#[kernel]
+fn handed_over(
+    out: &mut TileTensor<u32, 1>,
+    data: &mut TileTensor<u32, 1>,
+    flag: &mut TileTensor<u32, 1>,
+    #[comptime] more: bool,
+) {
+    let (tid, bid) = (thread_idx().x, block_idx().x);
+    if bid == 0 {
+        data[tid] = tid as u32;
+        barrier();
+        if more {
+            barrier(); // more
+        }
+        if tid == 0 {
+            flag.atomic(0).ordering(Ordering::Release).store(1);
+        }
+    } else {
+        if tid == 0 {
+            while flag.atomic(0).ordering(Ordering::Acquire).load() == 0 {}
+        }
+        barrier();
+        out[tid] = data[3 - tid];
+        if more {
+            barrier(); // last
+        }
+    }
+}
+
+/// Advice on barriers where atomics order threads, too: those before a release and after an acquire are needed.
+#[test]
+fn a_barrier_that_nothing_needs_beside_atomics() {
+    let launch = |more| {
+        move |ctx: &DeviceContext| {
+            let (mut out, mut data, mut flag) = (zeros(ctx, 4)?, zeros(ctx, 4)?, zeros(ctx, 1)?);
+            let launch = handed_over(&mut out, &mut data, &mut flag, more);
+            ctx.enqueue_function(launch, grid_dim(2), block_dim(4))?;
+            assert_eq!(out.to_host()?, [3, 2, 1, 0]);
+            Ok(())
+        }
+    };
+    clean(launch(false));
+    let found = report(launch(true));
+    assert!(found.is_clean());
+    let lines: Vec<_> = found.findings.iter().map(|f| (what(f), crate::harness::lines(f))).collect();
+    // Of the two before the release one is enough.
+    assert_eq!(lines.len(), 2, "{found}");
+    assert!(lines.contains(&("redundant", vec!["last".to_owned()])), "{found}");
+}
+
+#[kernel]
+fn counted(out: &mut TileTensor<u32, 1>) {
+    let count = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([1]));
+    let tid = thread_idx().x;
+    if tid == 0 {
+        count[0] = 0;
+    }
+    barrier();
+    count.atomic(0).fetch_add(1);
+    barrier();
+    out[tid] = count.atomic(0).load();
+}
+
+/// Atomics are no race without a barrier, but what they read depends on it.
+#[test]
+fn a_barrier_between_atomics_is_not_redundant() {
+    clean(|ctx| {
+        let mut out = zeros(ctx, 8)?;
+        ctx.enqueue_function(counted(&mut out), grid_dim(1), block_dim(8))?;
+        assert_eq!(out.to_host()?, [8; 8]);
+        Ok(())
+    });
+}

@@ -3,7 +3,7 @@
 use tilewise_ir::{Access as IrAccess, Inst, MemRef, Op, Scope, Space, Value};
 
 use super::{Emitter, Known};
-use crate::code::{Access, AccessOp, Bound, Instr, Memory};
+use crate::code::{Access, AccessOp, Bound, Held, Instr, Memory};
 use crate::compile::index::Position;
 use crate::compile::live::{lanes_of, sum};
 use crate::compile::uniform::constant;
@@ -26,10 +26,14 @@ impl Emitter<'_, '_> {
                 Space::Local => Memory::Local(a.0),
             },
         };
-        let mut bounds = Vec::new();
+        let (mut bounds, mut held) = (Vec::new(), Vec::new());
         for (number, pair) in inst.args[values..].as_chunks::<2>().0.iter().enumerate() {
             let lanes = lanes_of(access, number, lanes);
-            bounds.extend(self.bound(pair[0], pair[1], lanes, access.bounds[number], lanes > 1));
+            let (dim, along) = (access.bounds[number], lanes > 1);
+            match self.held(pair[0], pair[1], lanes) {
+                Some((index, extent)) => held.push(Held { index, extent, dim, along }),
+                None => bounds.push(self.bound(pair[0], pair[1], lanes, dim, along)),
+            }
         }
         let offset = self.address(inst.args[0]);
         let useful = matches!(inst.op, Op::Load(_) | Op::Store(_))
@@ -80,6 +84,7 @@ impl Emitter<'_, '_> {
             offset,
             pattern,
             bounds,
+            held,
             span: inst.span,
             number,
             scope,
@@ -88,13 +93,14 @@ impl Emitter<'_, '_> {
         self.code.body.push(Instr::Access(number));
     }
 
-    /// A check of an index, unless it is known to hold.
-    fn bound(&mut self, index: Value, extent: Value, lanes: u8, dim: u8, along: bool) -> Option<Bound> {
-        if let (Some(index), Some(extent)) = (constant(self.index, index), constant(self.index, extent))
-            && index.bits as u128 + lanes as u128 <= extent.bits as u128
-        {
-            return None;
-        }
+    /// A constant index and extent for which the check holds.
+    fn held(&self, index: Value, extent: Value, lanes: u8) -> Option<(u64, u64)> {
+        let (index, extent) = (constant(self.index, index)?.bits, constant(self.index, extent)?.bits);
+        (index as u128 + lanes as u128 <= extent as u128).then_some((index, extent))
+    }
+
+    /// A check of an index.
+    fn bound(&mut self, index: Value, extent: Value, lanes: u8, dim: u8, along: bool) -> Bound {
         let known = Known::Check(index, extent, lanes);
         let (address, extent) = (self.address(index), self.reg(extent));
         let flag = self.find_out(known, |emitter| {
@@ -103,6 +109,6 @@ impl Emitter<'_, '_> {
             emitter.code.body.push(Instr::Check { flag, index: address, extent, lanes });
             flag
         });
-        Some(Bound { index: address, extent, dim, along, flag })
+        Bound { index: address, extent, dim, along, flag }
     }
 }

@@ -30,6 +30,15 @@ use smallvec::SmallVec;
 
 /// Runs the pass; gives whether the kernel has changed.
 pub fn run(kernel: &mut Kernel) -> bool {
+    run_on(kernel, true)
+}
+
+/// [`run`], but bounds that hold by constants stay, so that whoever is told of a fault is told each dimension.
+pub fn run_keeping_bounds(kernel: &mut Kernel) -> bool {
+    run_on(kernel, false)
+}
+
+fn run_on(kernel: &mut Kernel, remove_bounds: bool) -> bool {
     let mut body = std::mem::take(&mut kernel.body);
     let prologue = Prologue::take(&mut body);
     let mut constants = Constants::default();
@@ -43,6 +52,7 @@ pub fn run(kernel: &mut Kernel) -> bool {
         constants,
         out: Vec::new(),
         span: Span::NONE,
+        remove_bounds,
         changed: false,
     };
     simplifier.block(&mut body);
@@ -111,6 +121,8 @@ struct Simplifier<'k> {
     out: Vec<Inst>,
     /// Position of the operation that is being simplified.
     span: Span,
+    /// Whether bounds that hold are taken out.
+    remove_bounds: bool,
     changed: bool,
 }
 
@@ -140,7 +152,7 @@ impl Simplifier<'_> {
             }
             _ => {}
         }
-        if inst.op.access().is_some() {
+        if self.remove_bounds && inst.op.access().is_some() {
             self.remove_held_bounds(&mut inst);
         }
         if let (Effect::Pure | Effect::Fault, Some(result)) = (inst.op.effect(), inst.result()) {

@@ -73,7 +73,48 @@ impl Generator {
         (access, vec![index, index, extent])
     }
 
+    /// Loads and stores of elements that follow each other, in order or not, and what may come between.
+    pub(super) fn neighbours(&mut self) {
+        let memories = self.memories.clone();
+        let memory = self.random.pick(&memories);
+        let other = self.random.pick(&memories);
+        let value = self.value(Type::INDEX);
+        let mask = self.random.pick(&[0, 4, 5, 7]);
+        let mask = self.index(mask);
+        let base = self.emit(Op::Binary(BinaryOp::And), [value, mask], Type::INDEX);
+        let access = Access::unchecked(memory.mem);
+        let ty = memory.elem.ty();
+        let mut next = 0;
+        for _ in 0..self.random.pick(&[2, 4, 5, 8]) {
+            let at = if self.random.chance(85) { next } else { self.random.below(8) as u64 };
+            next = (at + 1) % 8;
+            let constant = self.index(at);
+            let offset = self.emit(Op::Binary(BinaryOp::Add), [base, constant], Type::INDEX);
+            self.visible.pop();
+            if self.random.chance(60) || !memory.mutable {
+                self.emit(Op::Load(access.clone()), [offset], ty);
+            }
+            if memory.mutable && self.random.chance(60) {
+                let value = self.value(ty);
+                self.effect(Op::Store(access.clone()), [offset, value]);
+            }
+            if self.random.chance(4) {
+                let (access, args) = self.place(other);
+                self.emit(Op::Load(access), args, other.elem.ty());
+            }
+            if self.random.chance(4) {
+                self.store_to_memory();
+            }
+            if self.random.chance(2) {
+                self.synchronize();
+            }
+        }
+    }
+
     pub(super) fn load_from_memory(&mut self) {
+        if self.random.chance(12) {
+            return self.neighbours();
+        }
         let memories = self.memories.clone();
         let memory = self.random.pick(&memories);
         let (access, args) = self.place(memory);

@@ -1,6 +1,6 @@
 //! Branches, loops and jumps.
 
-use super::{Generator, Target};
+use super::{Generator, Memory, Target};
 use tilewise_ir::{
     Access, BinaryOp, Block, CompareOp, Const, Label, MemRef, Op, Scalar, Space, Type, UnaryOp, Value,
 };
@@ -171,6 +171,42 @@ impl Generator {
         self.structure(Op::Loop(label), vec![], vec![body], &[]);
     }
 
+    /// Memory and the offset of an element of it.
+    fn element_to_update(&mut self) -> Option<(Memory, Value)> {
+        let scalar = self.scalar();
+        let memory = self.memory(scalar, true)?;
+        let value = self.value(Type::INDEX);
+        let mask = self.index(7);
+        Some((memory, self.emit(Op::Binary(BinaryOp::And), [value, mask], Type::INDEX)))
+    }
+
+    /// Operations among which an element of memory is read, written or both, more than once perhaps.
+    fn updates(&mut self, memory: Memory, offset: Value, depth: usize) {
+        let access = Access::unchecked(memory.mem);
+        let ty = memory.elem.ty();
+        for _ in 0..1 + self.random.below(2) {
+            if self.random.chance(75) {
+                let element = self.emit(Op::Load(access.clone()), [offset], ty);
+                if self.random.chance(60) {
+                    self.keep(element);
+                }
+            }
+            for _ in 0..self.random.below(4) {
+                self.arithmetic();
+            }
+            if self.random.chance(15) {
+                self.block_content(depth + 1);
+            }
+            if self.builder.is_terminated() {
+                return;
+            }
+            if self.random.chance(85) {
+                let value = self.value(ty);
+                self.effect(Op::Store(access.clone()), [offset, value]);
+            }
+        }
+    }
+
     pub(super) fn for_loop(&mut self, depth: usize) {
         let label = self.builder.label();
         let scalar = self.random.pick(&[Scalar::Index, Scalar::Index, Scalar::I32, Scalar::I8, Scalar::U16]);
@@ -188,6 +224,7 @@ impl Generator {
         } else {
             hi
         };
+        let updated = if self.random.chance(40) { self.element_to_update() } else { None };
         let carried = self.types();
         let mut args = vec![lo, hi, step];
         args.extend(self.values(&carried));
@@ -197,7 +234,10 @@ impl Generator {
         self.targets.push(target);
         let body = self.block(
             &params,
-            |g, _| g.block_content(depth + 1),
+            |g, _| match updated {
+                Some((memory, offset)) => g.updates(memory, offset, depth),
+                None => g.block_content(depth + 1),
+            },
             |g| (Op::Continue(label), g.values(&carried)),
         );
         self.targets = outer;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tilewise_ir::analysis::Facts;
+use tilewise_ir::pass::Optimizer;
 use tilewise_ir::{Kernel, ParamId};
 use tilewise_ptx::Arg;
 
@@ -25,10 +26,10 @@ pub(super) struct CudaExecutable {
 }
 
 impl CudaExecutable {
-    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimize: bool) -> CudaExecutable {
+    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimizer: Optimizer) -> CudaExecutable {
         CudaExecutable {
             shared: Arc::clone(shared),
-            variants: Variants::new(kernel, optimize, |facts| facts),
+            variants: Variants::new(kernel, optimizer, |facts| facts),
         }
     }
 
@@ -96,7 +97,9 @@ impl Executable for CudaExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
         let compile = |kernel: &Kernel, facts: &Facts| {
             let bound = self.shared.context.bind()?;
-            self.shared.assembler.compile(bound, kernel, facts)
+            let (mut kernel, mut facts) = (kernel.clone(), facts.clone());
+            self.variants.optimizer().vectorize(&mut kernel, &mut facts);
+            self.shared.assembler.compile(bound, &kernel, &facts)
         };
         self.enqueue(launch, &*self.variants.get(launch, address, compile)?)
     }

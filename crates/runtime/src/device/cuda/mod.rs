@@ -22,7 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::CUdevice_attribute;
 use smallvec::SmallVec;
-use tilewise_ir::{Kernel, Scalar, pass};
+use tilewise_ir::pass::{self, Optimizer};
+use tilewise_ir::{Kernel, Scalar};
 
 use crate::device::cuda::assembler::Assembler;
 use crate::device::cuda::disk_cache::DiskCache;
@@ -216,8 +217,8 @@ impl Device for CudaDevice {
         pass::lower::math::run(kernel)
     }
 
-    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
-        Ok(Arc::new(CudaExecutable::new(&self.shared, kernel, optimize)))
+    fn compile(&self, kernel: Kernel, optimizer: Optimizer) -> Result<Arc<dyn Executable>> {
+        Ok(Arc::new(CudaExecutable::new(&self.shared, kernel, optimizer)))
     }
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tilewise_ir::analysis::Facts;
+use tilewise_ir::pass::Optimizer;
 use tilewise_ir::{Kernel, ParamId};
 use tilewise_naga::Arg;
 use tilewise_naga::module::{LAUNCH_BINDING, ScalarWords, TENSORS_BINDING};
@@ -38,10 +39,10 @@ struct Bound<'a> {
 }
 
 impl WgpuExecutable {
-    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimize: bool) -> WgpuExecutable {
+    pub(super) fn new(shared: &Arc<Shared>, kernel: Kernel, optimizer: Optimizer) -> WgpuExecutable {
         WgpuExecutable {
             shared: Arc::clone(shared),
-            variants: Variants::new(kernel, optimize, |facts| facts),
+            variants: Variants::new(kernel, optimizer, |facts| facts),
         }
     }
 

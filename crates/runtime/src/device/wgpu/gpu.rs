@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use tilewise_ir::Kernel;
-use tilewise_naga::Capabilities;
+use tilewise_naga::{Capabilities, FloatControls};
 use wgpu::{Backend, ErrorFilter, Features, Limits, PollType, SubmissionIndex};
 
 use crate::device::wgpu::adapter::{Found, api_name};
+use crate::device::wgpu::float_controls;
 use crate::device::wgpu::probe;
 use crate::device::wgpu::stream::LAUNCHES;
 use crate::error::{Error, Result};
@@ -102,7 +103,10 @@ impl Gpu {
             device,
             queue,
             name: format!("{} by {}", found.info.name, api_name(found.info.backend)),
-            capabilities: capabilities(found, features, &limits, exact),
+            capabilities: Capabilities {
+                float_controls: float_controls::of(&found.adapter),
+                ..capabilities(found, features, &limits, exact)
+            },
             fused_mul_add: if found.info.backend == Backend::Vulkan {
                 OnceLock::new()
             } else {
@@ -239,6 +243,8 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         // naga writes them to MSL as barriers that all threads have to come to.
         memory_barriers: has(Features::MEMORY_DECORATION_COHERENT) && found.info.backend != Backend::Metal,
         barriers_by_atomics: found.is_software(),
+        float_controls: FloatControls::NONE,
+        component_stores: matches!(found.info.backend, Backend::Vulkan | Backend::Dx12),
         extends_by_halves: found.is_software(),
         hides_constants: found.is_software(),
         max_shared_bytes: limits.max_compute_workgroup_storage_size,

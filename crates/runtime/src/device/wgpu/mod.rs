@@ -9,6 +9,7 @@
 
 mod adapter;
 mod executable;
+mod float_controls;
 mod gpu;
 mod memory;
 mod probe;
@@ -19,13 +20,14 @@ mod stream;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tilewise_ir::{Kernel, Scalar, pass};
+use tilewise_ir::pass::{self, Optimizer};
+use tilewise_ir::{Kernel, Scalar};
 
 use crate::device::wgpu::adapter::{Found, Kind};
 use crate::device::wgpu::executable::WgpuExecutable;
 use crate::device::wgpu::gpu::Gpu;
 use crate::device::wgpu::memory::{Staging, WgpuMemory};
-use crate::device::wgpu::stream::{Queue, WgpuStream};
+use crate::device::wgpu::stream::{Queue, StampParts, WgpuStream};
 use crate::device::{Device, DeviceInfo, Executable, Memory, PinnedMemory, Stream};
 use crate::error::Result;
 use crate::fault::{FaultReport, PendingFaults};
@@ -42,6 +44,7 @@ pub(crate) struct Shared {
     gpu: Gpu,
     queue: Mutex<Queue>,
     staging: Mutex<Vec<Staging>>,
+    stamps: Mutex<Vec<StampParts>>,
     faults: Mutex<PendingFaults>,
 }
 
@@ -62,8 +65,11 @@ impl WgpuDevice {
     fn new(found: &Found) -> Result<WgpuDevice> {
         let gpu = Gpu::open(found)?;
         let queue = Mutex::new(Queue::new(&gpu)?);
-        let (staging, faults) = Default::default();
-        Ok(WgpuDevice { info: found.device_info(), shared: Arc::new(Shared { gpu, queue, staging, faults }) })
+        let (staging, stamps, faults) = Default::default();
+        Ok(WgpuDevice {
+            info: found.device_info(),
+            shared: Arc::new(Shared { gpu, queue, staging, stamps, faults }),
+        })
     }
 }
 
@@ -75,6 +81,10 @@ impl Shared {
 
     fn idle_staging(&self) -> MutexGuard<'_, Vec<Staging>> {
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn idle_stamps(&self) -> MutexGuard<'_, Vec<StampParts>> {
+        self.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for all that was enqueued before the call. Others may enqueue meanwhile.
@@ -106,8 +116,8 @@ impl Device for WgpuDevice {
         self.shared.gpu.exact && pass::lower::math::run(kernel)
     }
 
-    fn compile(&self, kernel: Kernel, optimize: bool) -> Result<Arc<dyn Executable>> {
-        Ok(Arc::new(WgpuExecutable::new(&self.shared, kernel, optimize)))
+    fn compile(&self, kernel: Kernel, optimizer: Optimizer) -> Result<Arc<dyn Executable>> {
+        Ok(Arc::new(WgpuExecutable::new(&self.shared, kernel, optimizer)))
     }
 
     fn synchronize(&self) -> Result<Option<FaultReport>> {

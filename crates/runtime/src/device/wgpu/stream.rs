@@ -141,7 +141,7 @@ impl Stream for WgpuStream {
         let gpu = &self.shared.gpu;
         let mut queue = self.shared.queue();
         let stamp = match gpu.has_clock {
-            true => Some(Stamp::record(gpu, &mut queue)?),
+            true => Some(Stamp::record(&self.shared, &mut queue)?),
             false => None,
         };
         let submission = queue.submit(gpu)?;
@@ -172,45 +172,89 @@ struct WgpuEvent {
     stamp: Option<Stamp>,
 }
 
-/// A time of the device's clock.
+/// A time of the device's clock. What it takes is made once and used again by later events: a driver may take a
+/// millisecond to give memory.
 #[derive(Debug)]
 struct Stamp {
-    buffer: wgpu::Buffer,
+    shared: Arc<Shared>,
+    /// `None` only while it is dropped.
+    parts: Option<StampParts>,
     ticks: OnceLock<u64>,
 }
 
-impl Stamp {
-    fn record(gpu: &Gpu, queue: &mut Queue) -> Result<Stamp> {
+/// What the device writes the time to, and how it gets to the host.
+#[derive(Debug)]
+pub(super) struct StampParts {
+    query: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    read: wgpu::Buffer,
+}
+
+/// The most that are kept for later events.
+const STAMPS: usize = 256;
+
+impl StampParts {
+    fn new(gpu: &Gpu) -> Result<StampParts> {
         let buffer = |usage| {
             let size = size_of::<u64>() as u64;
             let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
             gpu.device.create_buffer(&descriptor)
         };
-        queue.record(gpu, "write_timestamp", |encoder| {
+        let parts = gpu.call("create_query_set", || {
             let query = wgpu::QuerySetDescriptor { label: None, ty: QueryType::Timestamp, count: 1 };
-            let query = gpu.device.create_query_set(&query);
-            let resolved = buffer(BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC);
-            let read = buffer(BufferUsages::COPY_DST | BufferUsages::MAP_READ);
-            encoder.write_timestamp(&query, 0);
-            encoder.resolve_query_set(&query, 0..1, &resolved, 0);
-            encoder.copy_buffer_to_buffer(&resolved, 0, &read, 0, size_of::<u64>() as u64);
-            Stamp { buffer: read, ticks: OnceLock::new() }
-        })
+            StampParts {
+                query: gpu.device.create_query_set(&query),
+                resolved: buffer(BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC),
+                read: buffer(BufferUsages::COPY_DST | BufferUsages::MAP_READ),
+            }
+        })?;
+        Ok(parts)
+    }
+}
+
+impl Stamp {
+    fn record(shared: &Arc<Shared>, queue: &mut Queue) -> Result<Stamp> {
+        let gpu = &shared.gpu;
+        let kept = shared.idle_stamps().pop();
+        let parts = match kept {
+            Some(parts) => parts,
+            None => StampParts::new(gpu)?,
+        };
+        queue.record(gpu, "write_timestamp", |encoder| {
+            let StampParts { query, resolved, read } = &parts;
+            encoder.write_timestamp(query, 0);
+            encoder.resolve_query_set(query, 0..1, resolved, 0);
+            encoder.copy_buffer_to_buffer(resolved, 0, read, 0, size_of::<u64>() as u64);
+        })?;
+        Ok(Stamp { shared: Arc::clone(shared), parts: Some(parts), ticks: OnceLock::new() })
     }
 
     /// The time, in ticks of the clock. It was reached.
-    fn ticks(&self, gpu: &Gpu) -> Result<u64> {
+    fn ticks(&self) -> Result<u64> {
         if let Some(&ticks) = self.ticks.get() {
             return Ok(ticks);
         }
+        let gpu = &self.shared.gpu;
         let mut ticks = 0;
-        let mapping = Mapping::start(gpu, &self.buffer, size_of::<u64>())?;
-        mapping.finish(gpu, None, &mut |bytes| {
-            if let Some(bytes) = bytes.first_chunk() {
-                ticks = u64::from_le_bytes(*bytes);
-            }
-        })?;
+        if let Some(StampParts { read, .. }) = &self.parts {
+            let mapping = Mapping::start(gpu, read, size_of::<u64>())?;
+            mapping.finish(gpu, None, &mut |bytes| {
+                if let Some(bytes) = bytes.first_chunk() {
+                    ticks = u64::from_le_bytes(*bytes);
+                }
+            })?;
+        }
         Ok(*self.ticks.get_or_init(|| ticks))
+    }
+}
+
+impl Drop for Stamp {
+    fn drop(&mut self) {
+        let Some(parts) = self.parts.take() else { return };
+        let mut idle = self.shared.idle_stamps();
+        if idle.len() < STAMPS {
+            idle.push(parts);
+        }
     }
 }
 
@@ -241,7 +285,7 @@ impl Event for WgpuEvent {
         earlier.synchronize()?;
         self.synchronize()?;
         if let (Some(from), Some(to)) = (&earlier.stamp, &self.stamp) {
-            let ticks = to.ticks(gpu)?.saturating_sub(from.ticks(gpu)?);
+            let ticks = to.ticks()?.saturating_sub(from.ticks()?);
             let nanoseconds = ticks as f64 * f64::from(gpu.queue.get_timestamp_period());
             return Ok(Duration::from_secs_f64(nanoseconds / 1e9));
         }

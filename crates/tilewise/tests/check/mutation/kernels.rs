@@ -3,7 +3,7 @@
 use tilewise::ir::{Const, Kernel, Scalar};
 use tilewise::prelude::*;
 
-use super::{Case, Data};
+use super::{Case, Data, reference};
 
 #[kernel]
 fn add(out: &mut TileTensor<u32, 1>, a: &TileTensor<u32, 1>) {
@@ -472,7 +472,8 @@ pub(crate) fn all() -> Vec<Case> {
     let mut case = |name, launch: Launch<'_>, grid: [u32; 2], block: [u32; 2], args: Vec<Data>| {
         let kernel: Kernel = launch.into_kernel().unwrap_or_else(|error| panic!("{name}: {error}"));
         let three = |[x, y]: [u32; 2]| [x, y, 1];
-        cases.push(Case { name, kernel, grid: three(grid), block: three(block), args });
+        let reference = reference::of(name);
+        cases.push(Case { name, kernel, grid: three(grid), block: three(block), args, reference });
     };
     let index = |n| Data::Scalar(Const::index(n));
     case("add", add(&mut v(), &v()), [3, 1], [4, 1], vec![z(&[10]), t(&[10])]);
