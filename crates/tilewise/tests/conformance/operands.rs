@@ -106,7 +106,7 @@ fn pair_by_constants<A: Element, B: Element, R: Element>(
 const CONSTANTS: usize = 16;
 
 /// How many there are where a compiler is slow.
-const FEW_CONSTANTS: usize = 4;
+const FEW_CONSTANTS: usize = 2;
 
 /// The operands that are given as constants: all, in as many kernels as that takes, or some in one kernel.
 fn as_constants<'a, T>(ctx: &DeviceContext, inputs: &'a [T]) -> std::slice::Chunks<'a, T> {
