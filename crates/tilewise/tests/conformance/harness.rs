@@ -39,6 +39,8 @@ struct Device {
 pub(crate) enum Need {
     /// Barriers that not all threads reach are found. Elsewhere such kernels are not run: they may hang.
     FindsDivergence,
+    /// A product and a sum of `f64` are rounded once, as they are where both are constants.
+    FusedDoubles,
     /// A kernel with hundreds of operations on constants is compiled within seconds.
     FastCompiler,
     /// Operations of warps, where not all threads of the block come to them.
@@ -49,6 +51,7 @@ impl Need {
     fn why(self) -> &'static str {
         match self {
             Need::FindsDivergence => "it does not find barriers that not all threads reach",
+            Need::FusedDoubles => "its fma of f64 rounds twice, and that of constants once",
             Need::WarpsApart => {
                 "all threads of a block have to come to an operation of a warp: it goes through barriers"
             }
@@ -74,7 +77,7 @@ const DEVICES: &[Device] = &[
         everywhere: false,
         threads: &[1],
         lacks: &[Need::FindsDivergence, Need::WarpsApart],
-        software_lacks: &[Need::FastCompiler],
+        software_lacks: &[Need::FusedDoubles, Need::FastCompiler],
     },
 ];
 
