@@ -49,6 +49,9 @@ pub struct Capabilities {
     /// Integers of 32 bits are extended by their sign to 64 as two halves. Mesa's software adapter (22.3) takes no such
     /// number, if it is extended at once, for less than a positive constant.
     pub extends_by_halves: bool,
+    /// Constants that are floats are kept from the compiler of the device. That of Mesa's software adapter computes with them
+    /// otherwise than the device does: the sign of zero, the last digit.
+    pub hides_constants: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -76,6 +79,7 @@ impl Capabilities {
         component_stores: false,
         float_controls: FloatControls::NONE,
         extends_by_halves: false,
+        hides_constants: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -133,6 +137,7 @@ impl Capabilities {
         component_stores: true,
         float_controls: FloatControls::ALL,
         extends_by_halves: false,
+        hides_constants: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],

@@ -80,18 +80,6 @@ fn orders_need_memory_barriers() {
 }
 
 #[test]
-fn a_memory_barrier_may_be_an_atomic_operation() {
-    let kernel = kernel("fence device acq_rel\nfence device acq_rel");
-    let facts = Facts { block: Some([64, 1, 1]), ..Facts::unknown(&kernel) };
-    let capabilities = Capabilities { barriers_by_atomics: true, ..Capabilities::ALL };
-    let module = compile(&kernel, &facts, &capabilities).expect("it is supported");
-    let statements = &module.shader.entry_points[0].function.body;
-    let barrier = |statement: &&naga::Statement| matches!(statement, naga::Statement::MemoryBarrier(_));
-    let atomic = |statement: &&naga::Statement| matches!(statement, naga::Statement::Atomic { .. });
-    assert_eq!((statements.iter().filter(barrier).count(), statements.iter().filter(atomic).count()), (0, 2));
-}
-
-#[test]
 fn limits() {
     let kernel = kernel("");
     let unknown = compile(&kernel, &Facts::unknown(&kernel), &Capabilities::WEBGPU).expect_err("no block");

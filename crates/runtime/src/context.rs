@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 use tilewise_check::profile::Profile;
 use tilewise_check::{Wanted, render};
+use tilewise_ir::Kernel;
 use tilewise_ir::pass::Optimizer;
 use tilewise_stage::recycle;
 
@@ -20,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::explain::LaunchExplanation;
 #[cfg(feature = "inspect")]
 use crate::inspect::{Code, Inspector, Target};
-use crate::launch::Launch;
 use crate::launch::dims::{BlockDim, GridDim};
+use crate::launch::{Launch, LaunchParam};
 use crate::output::{Output, OutputSink};
 use crate::watch::{Goes, Kept, Sink, Watch, Watching};
 
@@ -474,16 +475,29 @@ impl DeviceContext {
             return Ok(());
         }
         let (kernel, params) = launch.into_parts()?;
-        crate::launch::dims::check_shared_memory(&kernel, limits)?;
+        let enqueued = self.enqueue_kernel(&kernel, &params, grid, block);
+        recycle(kernel);
+        enqueued
+    }
+
+    /// Runs a kernel that has been described. Its parameters fit these, and grid and block the limits.
+    pub(crate) fn enqueue_kernel(
+        &self,
+        kernel: &Kernel,
+        params: &[LaunchParam],
+        grid: [u32; 3],
+        block: [u32; 3],
+    ) -> Result<()> {
+        crate::launch::dims::check_shared_memory(kernel, &self.device_info().limits)?;
         if let Some(sink) = &self.explain {
             let explanation =
-                LaunchExplanation::new(&kernel, &params, grid.map(|n| n as usize), block.map(|n| n as usize));
+                LaunchExplanation::new(kernel, params, grid.map(|n| n as usize), block.map(|n| n as usize));
             explanation.to_string().lines().for_each(|line| sink.print(line));
         }
         let args: SmallVec<[&ArgValue; 8]> = params.iter().map(|param| &param.value).collect();
         #[cfg(feature = "inspect")]
         if let Some(inspector) = &self.inspector {
-            inspector.look(&kernel, self.optimizer, grid, block, &args)?;
+            inspector.look(kernel, self.optimizer, grid, block, &args)?;
         }
         let wanted = self.watch.wanted();
         if !self.shared.device.can_watch() {
@@ -499,8 +513,7 @@ impl DeviceContext {
             Wanted { report: true, .. } => Passes::Checked,
             Wanted { profile: false, report: false } => Passes::Optimized(self.optimizer),
         };
-        let compiled = self.shared.kernels.get(&kernel, passes, &*self.shared.device)?;
-        recycle(kernel);
+        let compiled = self.shared.kernels.get(kernel, passes, &*self.shared.device)?;
         let watching = Watching { watch: &self.watch, kept: &self.shared.kept };
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,

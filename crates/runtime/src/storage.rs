@@ -23,9 +23,14 @@ pub(crate) struct Storage {
 impl Storage {
     /// Memory for `len` elements of type `T`, all bits zero.
     pub(crate) fn new<T: Element>(ctx: &DeviceContext, len: usize) -> Result<Storage> {
+        Storage::of(ctx, T::SCALAR, len)
+    }
+
+    /// Memory for `len` elements of this type, all bits zero.
+    pub(crate) fn of(ctx: &DeviceContext, scalar: Scalar, len: usize) -> Result<Storage> {
         let context = Arc::clone(ctx.shared());
-        let memory = context.device.allocate(&**ctx.stream(), T::SCALAR, len)?;
-        Ok(Storage { context, memory, scalar: T::SCALAR, len })
+        let memory = context.device.allocate(&**ctx.stream(), scalar, len)?;
+        Ok(Storage { context, memory, scalar, len })
     }
 
     pub(crate) fn context(&self) -> &Arc<Shared> {

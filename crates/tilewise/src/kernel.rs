@@ -233,5 +233,7 @@
 //!   wait for ever. Threads that have returned early are not waited for.
 //! - All lanes of a warp have to come to an operation of it, and all threads of a block to one of the block, in the same
 //!   sense. A shuffle from a lane that does not exist, or has returned, gives the thread's own value and is a fault; past
-//!   the edge of the warp it gives that and is none.
+//!   the edge of the warp it gives that and is none. By Vulkan, Metal and Direct3D 12 all threads of a block have to come
+//!   to barriers and operations of warps together: a kernel in which a condition or loop around one differs between
+//!   threads, or comes from memory, is refused with the line.
 //! - `panic!` and `unreachable!` are failed assertions of the thread that gets there.

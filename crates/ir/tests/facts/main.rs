@@ -6,7 +6,6 @@ mod support;
 
 mod claims;
 mod halves;
-mod indexing;
 mod kernels;
 mod operations;
 mod proofs;

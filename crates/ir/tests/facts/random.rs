@@ -1,8 +1,7 @@
 //! Claims about random kernels, as generated and optimised.
 
 use crate::claims::{self, Claims};
-use crate::indexing;
-use crate::support::generate::{self, Mix};
+use crate::support::generate::{self, Mix, indexing};
 use tilewise_ir::pass;
 
 /// How many kernels each test tries: `TILEWISE_KERNELS`, or this.

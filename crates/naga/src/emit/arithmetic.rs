@@ -10,7 +10,7 @@ use tilewise_ir::analysis::facts::is_integer_division;
 use tilewise_ir::{BinaryOp, Inst, Op, Scalar, SiteKind, UnaryOp};
 
 /// Word of the launch that is zero.
-const ZERO: u32 = 7;
+pub(super) const ZERO: u32 = 7;
 
 impl<'k> Emitter<'k> {
     pub(super) fn arithmetic(&mut self, inst: &'k Inst) {

@@ -365,7 +365,29 @@ impl<'k> Emitter<'k> {
             Scalar::BF16 => constant.bits << 16,
             _ => constant.bits,
         };
+        if constant.scalar.is_float() && self.plan.capabilities.hides_constants {
+            return self.hidden(register, bits);
+        }
         self.code.number(register, bits)
+    }
+
+    /// The float with these bits, which no compiler of shaders can know.
+    fn hidden(&mut self, register: Register, bits: u64) -> Expr {
+        let zero = self.word(arithmetic::ZERO);
+        if register == Register::F64 {
+            let (zero, bits) =
+                (self.code.convert(zero, Register::U64), self.code.number(Register::U64, bits));
+            let bits = self.code.binary(naga::BinaryOperator::ExclusiveOr, bits, zero);
+            return self.code.bitcast(bits, Register::F64);
+        }
+        let bits = match register {
+            Register::F16 => half::f16::from_bits(bits as u16).to_f32().to_bits(),
+            _ => bits as u32,
+        };
+        let bits = self.code.u32(bits);
+        let bits = self.code.binary(naga::BinaryOperator::ExclusiveOr, bits, zero);
+        let value = self.code.bitcast(bits, Register::F32);
+        if register == Register::F16 { self.code.convert(value, register) } else { value }
     }
 
     /// Gives an operation's only result.

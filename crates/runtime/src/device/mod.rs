@@ -14,6 +14,8 @@ mod cpu;
 mod cuda;
 mod host_memory;
 pub(crate) mod numbers;
+#[cfg(test)]
+mod random_kernels;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod reports;
 mod table;

@@ -39,8 +39,8 @@ struct Device {
 pub(crate) enum Need {
     /// Barriers that not all threads reach are found. Elsewhere such kernels are not run: they may hang.
     FindsDivergence,
-    /// Floats are computed alike whether their operands are constants of the kernel or not.
-    ExactConstants,
+    /// A product and a sum of `f64` are rounded once, as they are where both are constants.
+    FusedDoubles,
     /// A kernel with hundreds of operations on constants is compiled within seconds.
     FastCompiler,
     /// Operations of warps, where not all threads of the block come to them.
@@ -51,9 +51,7 @@ impl Need {
     fn why(self) -> &'static str {
         match self {
             Need::FindsDivergence => "it does not find barriers that not all threads reach",
-            Need::ExactConstants => {
-                "its driver computes floats of constants in another way: the sign of zero, the last digit"
-            }
+            Need::FusedDoubles => "its fma of f64 rounds twice, and that of constants once",
             Need::WarpsApart => {
                 "all threads of a block have to come to an operation of a warp: it goes through barriers"
             }
@@ -79,7 +77,7 @@ const DEVICES: &[Device] = &[
         everywhere: false,
         threads: &[1],
         lacks: &[Need::FindsDivergence, Need::WarpsApart],
-        software_lacks: &[Need::ExactConstants, Need::FastCompiler],
+        software_lacks: &[Need::FusedDoubles, Need::FastCompiler],
     },
 ];
 

@@ -3,6 +3,7 @@
 
 use std::fmt::Debug;
 
+use tilewise::ir::Scalar;
 use tilewise::prelude::*;
 
 use crate::harness::{Need, assert_same, has, vector, zeros};
@@ -106,11 +107,11 @@ fn pair_by_constants<A: Element, B: Element, R: Element>(
 const CONSTANTS: usize = 16;
 
 /// How many there are where a compiler is slow.
-const FEW_CONSTANTS: usize = 4;
+const FEW_CONSTANTS: usize = 2;
 
 /// The operands that are given as constants: all, in as many kernels as that takes, or some in one kernel, or none.
-fn as_constants<'a, T>(ctx: &DeviceContext, of_floats: bool, inputs: &'a [T]) -> std::slice::Chunks<'a, T> {
-    if of_floats && !has(ctx, Need::ExactConstants) {
+fn as_constants<'a, T>(ctx: &DeviceContext, scalar: Scalar, inputs: &'a [T]) -> std::slice::Chunks<'a, T> {
+    if scalar == Scalar::F64 && !has(ctx, Need::FusedDoubles) {
         return inputs[..0].chunks(CONSTANTS);
     }
     if inputs.len() > FEW_CONSTANTS && !has(ctx, Need::FastCompiler) {
@@ -136,7 +137,7 @@ pub(crate) fn unary_branching<A: Element + Debug, R: Element + Debug>(
         assert_same(&out.to_host()?, &[result], &format!("scalar {input:?} against buffers"));
     }
     let mut rest = &results[..];
-    for inputs in as_constants(ctx, A::SCALAR.is_float() || R::SCALAR.is_float(), inputs) {
+    for inputs in as_constants(ctx, A::SCALAR, inputs) {
         let (expected, behind) = rest.split_at(inputs.len());
         rest = behind;
         let mut out = zeros(ctx, inputs.len())?;
@@ -176,7 +177,7 @@ pub(crate) fn binary_branching<A: Element + Debug, B: Element + Debug, R: Elemen
     ctx.enqueue_function(launch, grid_dim(inputs.len().div_ceil(32)), block_dim(32))?;
     let results = out.to_host()?.into_vec();
     let mut rest = &results[..];
-    for inputs in as_constants(ctx, A::SCALAR.is_float() || R::SCALAR.is_float(), inputs) {
+    for inputs in as_constants(ctx, A::SCALAR, inputs) {
         let (expected, behind) = rest.split_at(inputs.len());
         rest = behind;
         let (left, right): (Vec<A>, Vec<B>) = inputs.iter().copied().unzip();

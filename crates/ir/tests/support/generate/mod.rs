@@ -6,6 +6,7 @@
 //!
 //! Every kernel ends: a variable counts the rounds of all `Loop`s down, and each of them is left when it is zero.
 
+pub(crate) mod indexing;
 mod memory;
 mod structures;
 mod values;

@@ -1,7 +1,7 @@
 //! Values and arithmetic.
 
+use super::super::arithmetic;
 use super::Generator;
-use crate::support::arithmetic;
 use tilewise_ir::{
     Axis, BinaryOp, Builtin, CompareOp, Const, Format, FormatSpec, Op, Piece, Scalar, Type, UnaryOp, Value,
     verify,

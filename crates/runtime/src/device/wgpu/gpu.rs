@@ -246,6 +246,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         float_controls: FloatControls::NONE,
         component_stores: matches!(found.info.backend, Backend::Vulkan | Backend::Dx12),
         extends_by_halves: found.is_software(),
+        hides_constants: found.is_software(),
         max_shared_bytes: limits.max_compute_workgroup_storage_size,
         max_threads: limits.max_compute_invocations_per_workgroup,
         max_block: [

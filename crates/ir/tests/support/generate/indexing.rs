@@ -1,8 +1,8 @@
 //! Random kernels that compute indices: guards, counted loops, halving strides, tiles that end early, early returns,
 //! accesses near the edge of what they access.
 
-use crate::support::random::Random;
-use crate::support::reference::{Arg, Launch};
+use super::super::random::Random;
+use super::super::reference::{Arg, Launch};
 use tilewise_ir::{
     Access, AllocId, Axis, BinaryOp, Block, Builder, Builtin, CompareOp, Const, Format, FormatSpec, Kernel,
     MemRef, Op, ParamId, ParamKind, Piece, Scalar, Space, Type, UnaryOp, Value, verify,
@@ -12,6 +12,7 @@ use tilewise_ir::{
 const LEN: u64 = 24;
 
 /// A kernel, and launches of it.
+#[allow(dead_code, reason = "for the tests of facts and devices")]
 pub(crate) fn kernel(seed: u64) -> (Kernel, Vec<Launch>) {
     let mut random = Random::new(seed);
     let extent = random.pick(&[8, 13, 16, 24]);

@@ -1,0 +1,46 @@
+//! What Mesa's software adapter has to be given in another way than other devices.
+
+use tilewise_ir::analysis::Facts;
+use tilewise_ir::{Kernel, text};
+use tilewise_naga::{Capabilities, Module, compile, write};
+
+fn module(body: &str, capabilities: &Capabilities) -> Module {
+    let params = "%out: tensor<f64, 1, mut>, %long: tensor<i64, 1, mut>";
+    let kernel: Kernel =
+        text::parse(&format!("kernel @k({params}) {{\n{body}\nreturn\n}}")).expect("a kernel");
+    let mut facts = Facts { block: Some([64, 1, 1]), ..Facts::unknown(&kernel) };
+    facts.narrow.fill(true);
+    compile(&kernel, &facts, capabilities).expect("it is supported")
+}
+
+fn wgsl(body: &str, capabilities: &Capabilities) -> String {
+    write::wgsl(&module(body, capabilities)).expect("it can be written")
+}
+
+#[test]
+fn a_memory_barrier_may_be_an_atomic_operation() {
+    let capabilities = Capabilities { barriers_by_atomics: true, ..Capabilities::ALL };
+    let module = module("fence device acq_rel\nfence device acq_rel", &capabilities);
+    let statements = &module.shader.entry_points[0].function.body;
+    let barrier = |statement: &&naga::Statement| matches!(statement, naga::Statement::MemoryBarrier(_));
+    let atomic = |statement: &&naga::Statement| matches!(statement, naga::Statement::Atomic { .. });
+    assert_eq!((statements.iter().filter(barrier).count(), statements.iter().filter(atomic).count()), (0, 2));
+}
+
+#[test]
+fn a_sign_may_be_extended_by_halves() {
+    let body = "%0 = thread_idx.x\n%1 = cast %0 to i32\n%2 = cast %1 to i64\nstore %long[%0], %2";
+    let halves = Capabilities { extends_by_halves: true, ..Capabilities::ALL };
+    let (at_once, by_halves) = (wgsl(body, &Capabilities::ALL), wgsl(body, &halves));
+    assert!(at_once.contains("i64(") && !at_once.contains(">> 31u"), "{at_once}");
+    assert!(!by_halves.contains("i64(") && by_halves.contains(">> 31u"), "{by_halves}");
+}
+
+#[test]
+fn constants_may_be_hidden() {
+    let body = "%0 = thread_idx.x\n%1 = const f64 0.75\nstore %out[%0], %1";
+    let hiding = Capabilities { hides_constants: true, ..Capabilities::ALL };
+    let (shown, hidden) = (wgsl(body, &Capabilities::ALL), wgsl(body, &hiding));
+    assert!(shown.contains("0.75"), "{shown}");
+    assert!(!hidden.contains("0.75") && hidden.contains("^ u64("), "{hidden}");
+}
