@@ -165,13 +165,13 @@ impl Promoter<'_> {
     /// Writes a loop that carries the element.
     fn promote(&mut self, mut inst: Inst, element: Element, out: &mut Vec<Inst>) {
         self.changed = true;
-        let Element { mem, offset, ty } = element;
+        let Element { offset, ty, .. } = element;
         let [first, carried, last] = [(); 3].map(|()| self.kernel.new_value(ty));
         self.depth += 1;
         self.define(carried);
         self.depth -= 1;
         [first, last].into_iter().for_each(|value| self.define(value));
-        let span = self.carry(&mut inst.blocks[0], element, carried);
+        let (access, span) = self.carry(&mut inst.blocks[0], element, carried);
         inst.blocks[0].params.push(carried);
         inst.args.push(first);
 
@@ -182,8 +182,8 @@ impl Promoter<'_> {
             (Some(lo), Some(hi)) => lo < hi,
             _ => false,
         };
-        let load = Inst::new(Op::Load(Access::unchecked(mem)), [offset], [first], span);
-        let store = Inst::new(Op::Store(Access::unchecked(mem)), [offset, last], [], span);
+        let load = Inst::new(Op::Load(access.clone()), [offset], [first], span);
+        let store = Inst::new(Op::Store(access), [offset, last], [], span);
         if is_some {
             inst.results = outer;
             inst.results.push(last);
@@ -207,20 +207,20 @@ impl Promoter<'_> {
         out.extend([compare, branch]);
     }
 
-    /// Takes the accesses of an element out of the body of a loop, which carries it. Gives the place of its last store.
-    fn carry(&mut self, body: &mut Block, element: Element, carried: Value) -> Span {
+    /// Takes the accesses of an element out of the body of a loop, which carries it. Gives its last store.
+    fn carry(&mut self, body: &mut Block, element: Element, carried: Value) -> (Access, Span) {
         let mut current = carried;
-        let mut span = Span::NONE;
+        let mut store = (Access::unchecked(element.mem), Span::NONE);
         let mut insts = std::mem::take(&mut body.insts);
         insts.retain_mut(|inst| {
             self.apply(inst);
-            match inst.op {
+            match &inst.op {
                 Op::Load(_) if self.element(inst) == Some(element) => {
                     self.substitution.set(inst.results[0], current);
                     false
                 }
-                Op::Store(_) if self.element(inst) == Some(element) => {
-                    (current, span) = (inst.args[1], inst.span);
+                Op::Store(access) if self.element(inst) == Some(element) => {
+                    (current, store) = (inst.args[1], (access.clone(), inst.span));
                     false
                 }
                 _ => true,
@@ -230,7 +230,7 @@ impl Promoter<'_> {
             last.args.push(current);
         }
         body.insts = insts;
-        span
+        store
     }
 
     /// Substitutes operands, those of nested operations too.
