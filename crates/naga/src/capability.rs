@@ -30,6 +30,9 @@ pub struct Capabilities {
     /// The device's `fma` of `f32` and `f64` rounds once. MSL promises it; Vulkan leaves it to the device, and HLSL, whose
     /// `mad` it becomes, to each shader. So the constants below say what is common, and a device is to be asked.
     pub fused_mul_add: bool,
+    /// Square roots of `f32` are rounded to the nearest. Vulkan lets them be off by more; they are computed in `f64` then,
+    /// where the device has it together with 64-bit integers.
+    pub exact_sqrt: bool,
     /// Whether exponentials, logarithms, powers and trigonometric functions may be the device's own, with its accuracy and
     /// its treatment of infinities and NaN. If not, a kernel has to be lowered by
     /// [`math`](tilewise_ir::pass::lower::math).
@@ -73,6 +76,7 @@ impl Capabilities {
         int64_atomics: false,
         float32_atomics: false,
         fused_mul_add: false,
+        exact_sqrt: false,
         native_functions: true,
         memory_barriers: false,
         barriers_by_atomics: false,
@@ -89,6 +93,7 @@ impl Capabilities {
 
     /// What a GPU of a computer can do through Vulkan.
     pub const VULKAN: Capabilities = Capabilities {
+        exact_sqrt: false,
         native_functions: false,
         max_shared_bytes: 48 << 10,
         max_block: [1024, 1024, 64],
@@ -131,6 +136,7 @@ impl Capabilities {
         int64_atomics: true,
         float32_atomics: true,
         fused_mul_add: true,
+        exact_sqrt: true,
         native_functions: true,
         memory_barriers: true,
         barriers_by_atomics: false,

@@ -33,8 +33,9 @@
 //!
 //! - A driver may contract a product and a sum to one rounding, and may reorder sums: some take `(a + b) - a` for `b`.
 //!   naga has no way to forbid it; for Vulkan, [`spirv::exact`] does afterwards.
-//! - A division or square root of `f32` may be off by a few units in the last place, and subnormal numbers may count as
-//!   zero.
+//! - A division of `f32` may be off by a few units in the last place, and so may a square root where there is no `f64`
+//!   ([`Capabilities::exact_sqrt`]). Subnormal numbers may count as zero, unless the device promises more
+//!   ([`FloatControls`]).
 //! - [`MulAdd`](tilewise_ir::Op::MulAdd) rounds once if the device has [`Capabilities::fused_mul_add`]. If not, that of
 //!   `f32` is computed in `f64` where the device has it together with 64-bit integers, and still rounds once; else, and of
 //!   `f64`, it is a product and a sum. Of `f16` and `bf16` it always rounds once.

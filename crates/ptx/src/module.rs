@@ -45,6 +45,24 @@ impl Module {
             None => self.text.clone(),
         }
     }
+
+    /// The text with functions that report nothing in place of those that report; `None` if there are none. A driver that
+    /// links code gives an entry as many registers as what it calls wants at most, and that is not known from the entry
+    /// alone: this text tells how many the entry itself takes.
+    ///
+    /// ```
+    /// use tilewise_ir::{Kernel, analysis::Facts};
+    /// use tilewise_ptx::{Target, compile};
+    ///
+    /// let kernel: Kernel = "kernel @k() {\n%0 = const bool false\nassert %0, \"no\"\nreturn\n}".parse()?;
+    /// let module = compile(&kernel, &Facts::unknown(&kernel), Target::new(90))?;
+    /// let silent = module.text_without_reports().expect("an assertion is reported");
+    /// assert!(silent.len() < module.text.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn text_without_reports(&self) -> Option<String> {
+        crate::emit::without_reports(&self.text)
+    }
 }
 
 /// A parameter of the entry.

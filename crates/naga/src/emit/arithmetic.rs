@@ -68,6 +68,12 @@ impl<'k> Emitter<'k> {
         }
     }
 
+    /// Whether a square root is computed in `f64`.
+    fn is_root_wide(&self, scalar: Scalar) -> bool {
+        let capabilities = &self.plan.capabilities;
+        scalar == Scalar::F32 && !capabilities.exact_sqrt && capabilities.f64 && capabilities.int64
+    }
+
     fn how_to_mul_add(&self) -> MulAdd {
         let capabilities = &self.plan.capabilities;
         if capabilities.fused_mul_add {
@@ -92,6 +98,12 @@ impl<'k> Emitter<'k> {
         }
         if from.scalar.is_float() {
             let x = self.lane(inst.args[0], lane);
+            if matches!(op, UnaryOp::Sqrt | UnaryOp::Rsqrt) && self.is_root_wide(from.scalar) {
+                // Rounding twice is as rounding once, since there are more than twice as many digits.
+                let wide = self.code.convert(x, Register::F64);
+                let root = self.code.float_unary(op, Scalar::F64, Register::F64, wide);
+                return self.code.convert(root, from.register);
+            }
             return self.code.float_unary(op, from.scalar, from.register, x);
         }
         // The lower half of these follows from the lower half of the operand.

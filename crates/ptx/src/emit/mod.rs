@@ -43,6 +43,7 @@ use function::Function;
 use memo::Memo;
 
 pub(crate) use entry::join;
+pub(crate) use function::without_reports;
 
 /// The lanes of a value.
 type Lanes = SmallVec<[Operand; 1]>;

@@ -82,8 +82,8 @@ impl Assembler {
         if let Some(function) = cached.and_then(|code| load(&code).ok()) {
             return Ok(function);
         }
-        let assemble = |text: &str| {
-            bound.assemble(text, OPTIMIZATION).map_err(|(failure, log)| {
+        let assemble = |text: &str, registers: Option<u32>| {
+            bound.assemble(text, OPTIMIZATION, registers).map_err(|(failure, log)| {
                 if failure.is_fatal() {
                     return failure.into();
                 }
@@ -92,12 +92,26 @@ impl Assembler {
                 Error::Assemble { kernel, log: format!("{}: {said}", failure.error()) }
             })
         };
-        let mut code = assemble(&module.text)?;
+        let mut code = assemble(&module.text, None)?;
         let mut function = load(&code)?;
+        let mut limit = None;
+        // A function that reports takes more registers than most kernels, and what it takes each thread gets. It hardly ever
+        // runs, so it may use memory instead: the limit is what the kernel takes without it.
+        if let (Some(silent), Some(threads)) = (module.text_without_reports(), threads) {
+            let own = load(&assemble(&silent, None)?)?.registers;
+            if own < function.registers {
+                let other_code = assemble(&module.text, Some(own))?;
+                let other = load(&other_code)?;
+                if other.resident_blocks(threads)? > function.resident_blocks(threads)? {
+                    (code, function, limit) = (other_code, other, Some(own));
+                }
+            }
+        }
         if let Some(threads) = threads {
             let blocks = function.resident_blocks(threads)?;
             if let Some(more) = more_blocks(function.registers, threads, blocks, self.registers) {
-                let other_code = assemble(&module.text_for_blocks(more))?;
+                let limit = limit.map(|limit| registers_for(more, threads, self.registers).min(limit));
+                let other_code = assemble(&module.text_for_blocks(more), limit)?;
                 let other = load(&other_code)?;
                 if other.local_bytes <= function.local_bytes && other.resident_blocks(threads)? > blocks {
                     (code, function) = (other_code, other);
@@ -125,10 +139,15 @@ impl Assembler {
 /// 8 of each thread at a time.
 fn more_blocks(registers: u32, threads: u32, blocks: u32, available: u32) -> Option<u32> {
     let (used, more) = (registers.next_multiple_of(8), blocks + 1);
-    let allowed = available / (more * threads.next_multiple_of(32)) / 8 * 8;
+    let allowed = registers_for(more, threads, available);
     // Where there are registers for another block, something else is missing.
     let missing = used.checked_sub(allowed).filter(|&missing| missing > 0)?;
     (3 * blocks * missing <= used).then_some(more)
+}
+
+/// The registers that each thread may have for so many blocks to fit at a time.
+fn registers_for(blocks: u32, threads: u32, available: u32) -> u32 {
+    available / (blocks * threads.next_multiple_of(32)) / 8 * 8
 }
 
 impl Variant {

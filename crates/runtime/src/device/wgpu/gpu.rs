@@ -239,6 +239,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         int64_atomics: has(Features::SHADER_INT64_ATOMIC_ALL_OPS),
         float32_atomics: has(Features::SHADER_FLOAT32_ATOMIC),
         fused_mul_add: false,
+        exact_sqrt: found.is_software(),
         native_functions: !exact,
         // naga writes them to MSL as barriers that all threads have to come to.
         memory_barriers: has(Features::MEMORY_DECORATION_COHERENT) && found.info.backend != Backend::Metal,

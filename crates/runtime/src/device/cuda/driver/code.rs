@@ -9,33 +9,43 @@ use smallvec::SmallVec;
 use super::{Bound, Context, Failure, Result, Stream, check};
 
 impl Bound {
-    /// Machine code from PTX. If it fails, what the assembler said comes with the failure.
+    /// Machine code from PTX, that takes at most so many registers, if a number is given. If it fails, what the assembler
+    /// said comes with the failure.
     pub(in crate::device::cuda) fn assemble(
         &self,
         text: &str,
         optimization: u32,
+        registers: Option<u32>,
     ) -> Result<Vec<u8>, (Failure, String)> {
         let mut log = vec![0u8; 16 * 1024];
-        let linked = self.link(text, optimization, &mut log);
+        let linked = self.link(text, optimization, registers, &mut log);
         linked.map_err(|failure| {
             let log = CStr::from_bytes_until_nul(&log).unwrap_or_default();
             (failure, log.to_string_lossy().trim().to_owned())
         })
     }
 
-    fn link(&self, text: &str, optimization: u32, log: &mut [u8]) -> Result<Vec<u8>> {
+    fn link(&self, text: &str, optimization: u32, registers: Option<u32>, log: &mut [u8]) -> Result<Vec<u8>> {
         use sys::CUjit_option_enum::{
-            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_OPTIMIZATION_LEVEL,
+            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_MAX_REGISTERS,
+            CU_JIT_OPTIMIZATION_LEVEL,
         };
         let text = CString::new(text).map_err(|_| Failure::invalid("cuLinkAddData"))?;
-        let mut options =
-            [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_OPTIMIZATION_LEVEL];
+        let mut options: SmallVec<[_; 4]> = SmallVec::from_slice(&[
+            CU_JIT_ERROR_LOG_BUFFER,
+            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            CU_JIT_OPTIMIZATION_LEVEL,
+        ]);
         // Numbers are passed in place of pointers.
-        let mut values: [*mut c_void; 3] = [
+        let mut values: SmallVec<[*mut c_void; 4]> = SmallVec::from_slice(&[
             log.as_mut_ptr().cast(),
             ptr::without_provenance_mut(log.len() - 1),
             ptr::without_provenance_mut(optimization as usize),
-        ];
+        ]);
+        if let Some(registers) = registers {
+            options.push(CU_JIT_MAX_REGISTERS);
+            values.push(ptr::without_provenance_mut(registers as usize));
+        }
         let mut state = ptr::null_mut();
         let count = options.len() as c_uint;
         // SAFETY: there are `count` options, each with a value of its type. The log, options and values outlive the state,
