@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tilewise_ir::Kernel;
-use tilewise_ir::analysis::{self, LaunchNumbers};
+use tilewise_ir::analysis::{self, Facts};
 use tilewise_ir::pass::{self, Decisions, Optimizer};
 use tilewise_naga::{Capabilities, Module, write};
 
@@ -227,12 +227,15 @@ fn translate(
     if let Some(decisions) = Decisions::of(&analysis::analyze(&kernel, &numbers), optimizer) {
         decisions.apply(&mut kernel, optimizer);
     }
-    let shader = |capabilities, language| shader(&kernel, &numbers, capabilities, language);
+    let mut facts = analysis::analyze(&kernel, &numbers);
+    // The IR is that of all devices, and only GPUs join accesses.
+    if target != Target::Ir {
+        optimizer.vectorize(&mut kernel, &mut facts);
+    }
+    let shader = |capabilities, language| shader(&kernel, &facts, capabilities, language);
     let content = match target {
         Target::Ir => Content::Text(kernel.with_spans().to_string()),
         Target::Ptx => {
-            let mut facts = analysis::analyze(&kernel, &numbers);
-            optimizer.vectorize(&mut kernel, &mut facts);
             let target = tilewise_ptx::Target::new(PTX_CAPABILITY);
             Content::Text(tilewise_ptx::compile(&kernel, &facts, target)?.text)
         }
@@ -256,15 +259,8 @@ fn translate(
     Ok(Code { kernel: kernel.name, target, content })
 }
 
-fn shader(
-    kernel: &Kernel,
-    numbers: &LaunchNumbers,
-    capabilities: Capabilities,
-    language: &str,
-) -> Result<Module> {
-    let facts = analysis::analyze(kernel, numbers);
-    tilewise_naga::compile(kernel, &facts, &capabilities)
-        .map_err(|unsupported| by_naga(unsupported, language))
+fn shader(kernel: &Kernel, facts: &Facts, capabilities: Capabilities, language: &str) -> Result<Module> {
+    tilewise_naga::compile(kernel, facts, &capabilities).map_err(|unsupported| by_naga(unsupported, language))
 }
 
 fn refused(error: write::WriteError) -> Error {

@@ -54,10 +54,12 @@ impl<V> Variants<V> {
         Variants { kernel, optimizer, matters, tables: Mutex::new(tables) }
     }
 
-    /// The passes that run.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn optimizer(&self) -> Optimizer {
-        self.optimizer
+    /// A kernel, and facts about it, whose accesses of neighbouring elements are joined, as a GPU wants it.
+    #[cfg(any(feature = "cuda", feature = "wgpu"))]
+    pub(crate) fn vectorized(&self, kernel: &Kernel, facts: &Facts) -> (Kernel, Facts) {
+        let (mut kernel, mut facts) = (kernel.clone(), facts.clone());
+        self.optimizer.vectorize(&mut kernel, &mut facts);
+        (kernel, facts)
     }
 
     /// The kernel, of which nothing is known.

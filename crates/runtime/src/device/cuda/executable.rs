@@ -97,8 +97,7 @@ impl Executable for CudaExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
         let compile = |kernel: &Kernel, facts: &Facts| {
             let bound = self.shared.context.bind()?;
-            let (mut kernel, mut facts) = (kernel.clone(), facts.clone());
-            self.variants.optimizer().vectorize(&mut kernel, &mut facts);
+            let (kernel, facts) = self.variants.vectorized(kernel, facts);
             self.shared.assembler.compile(bound, &kernel, &facts)
         };
         self.enqueue(launch, &*self.variants.get(launch, address, compile)?)

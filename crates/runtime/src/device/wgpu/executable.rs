@@ -176,7 +176,10 @@ impl Executable for WgpuExecutable {
     fn launch(&self, launch: &DeviceLaunch<'_>) -> Result<()> {
         // Lines go to code of the user, so no lock is held.
         self.shared.read_reports_if_many()?;
-        let compile = |kernel: &Kernel, facts: &Facts| shader::compile(&self.shared.gpu, kernel, facts);
+        let compile = |kernel: &Kernel, facts: &Facts| {
+            let (kernel, facts) = self.variants.vectorized(kernel, facts);
+            shader::compile(&self.shared.gpu, &kernel, &facts)
+        };
         self.enqueue(launch, &*self.variants.get(launch, address, compile)?)
     }
 }
