@@ -105,7 +105,7 @@ impl Generator {
             if self.random.chance(4) {
                 self.store_to_memory();
             }
-            if self.random.chance(2) {
+            if self.random.chance(2) && self.mix.weights[4] > 0 {
                 self.synchronize();
             }
         }
