@@ -133,15 +133,20 @@ fn assemble(ptxas: &Path, name: &str, capability: u32, modules: &[Module]) {
     for (part, modules) in modules.chunks(200).enumerate() {
         let (text, names) = modules_text(&modules.iter().collect::<Vec<_>>());
         assert_eq!(names.len(), modules.len());
-        let path = folder.join(format!("{name}-{capability}-{part}.ptx"));
-        std::fs::write(&path, text).expect("a temporary file can be written");
-        let output = Command::new(ptxas)
-            .args(["-O1", &format!("-arch=sm_{capability}"), "-o", "/dev/null"])
-            .arg(&path)
-            .output()
-            .expect("ptxas runs");
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {complaints}", path.display());
+        let all = Module { text, ..modules[0].clone() };
+        let silent = all.text_without_reports();
+        for (kind, text) in [("all", Some(all.text)), ("silent", silent)] {
+            let Some(text) = text else { continue };
+            let path = folder.join(format!("{name}-{capability}-{part}-{kind}.ptx"));
+            std::fs::write(&path, text).expect("a temporary file can be written");
+            let output = Command::new(ptxas)
+                .args(["-O1", &format!("-arch=sm_{capability}"), "-o", "/dev/null"])
+                .arg(&path)
+                .output()
+                .expect("ptxas runs");
+            let complaints = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {complaints}", path.display());
+        }
     }
     let _ = std::fs::remove_dir_all(&folder);
 }

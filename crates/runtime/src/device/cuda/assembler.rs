@@ -19,6 +19,9 @@ use crate::error::{Error, Result};
 /// How much the driver's assembler optimises: the most.
 const OPTIMIZATION: u32 = 4;
 
+/// A function that is called needs so many registers for its arguments and its way back: fewer are not asked for.
+const LEAST_REGISTERS: u32 = 24;
+
 /// Makes functions for one device.
 #[derive(Debug)]
 pub(super) struct Assembler {
@@ -96,16 +99,19 @@ impl Assembler {
         let mut function = load(&code)?;
         let mut limit = None;
         // A function that reports takes more registers than most kernels, and what it takes each thread gets. It hardly ever
-        // runs, so it may use memory instead: the limit is what the kernel takes without it.
-        if let (Some(silent), Some(threads)) = (module.text_without_reports(), threads) {
-            let own = load(&assemble(&silent, None)?)?.registers;
-            if own < function.registers {
-                let other_code = assemble(&module.text, Some(own))?;
-                let other = load(&other_code)?;
-                if other.resident_blocks(threads)? > function.resident_blocks(threads)? {
-                    (code, function, limit) = (other_code, other, Some(own));
-                }
-            }
+        // runs, so it may use memory instead: the limit is what the kernel takes without it. A driver that does not take the
+        // limit leaves the kernel as it is.
+        let limited = |function: &Function, silent: &str, threads: u32| -> Result<_> {
+            let own = load(&assemble(silent, None)?)?.registers.max(LEAST_REGISTERS);
+            let code = assemble(&module.text, Some(own))?;
+            let other = load(&code)?;
+            let gains = other.resident_blocks(threads)? > function.resident_blocks(threads)?;
+            Ok(gains.then_some((code, other, Some(own))))
+        };
+        if let (Some(silent), Some(threads)) = (module.text_without_reports(), threads)
+            && let Ok(Some(better)) = limited(&function, &silent, threads)
+        {
+            (code, function, limit) = better;
         }
         if let Some(threads) = threads {
             let blocks = function.resident_blocks(threads)?;
