@@ -225,6 +225,7 @@ impl Code {
         }
         match op {
             CompareOp::Eq => self.binary(Operator::Equal, a, b),
+            CompareOp::Ne if !scalar.is_float() => self.binary(Operator::NotEqual, a, b),
             // It holds if one is NaN, while naga's `NotEqual` does not.
             CompareOp::Ne => {
                 let equal = self.binary(Operator::Equal, a, b);

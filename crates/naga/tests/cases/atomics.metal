@@ -61,17 +61,17 @@ struct atomicsInput {
 ) {
     uint local = {};
     uint _e13 = launch.inner[2].x;
-    uint _e29 = launch.inner[2].y;
-    uint _e33 = launch.inner[2].z;
+    uint _e28 = launch.inner[2].y;
+    uint _e32 = launch.inner[2].z;
     uint _e16 = metal::atomic_fetch_add_explicit(&counts[thread_.x + _e13], 1u, metal::memory_order_relaxed);
     while(true) {
         _atomic_compare_exchange_result_Uint_4_ _e20 = naga_atomic_compare_exchange_weak_explicit(&counts[0u + _e13], 1u, 2u);
         local = _e20.old_value;
-        if (_e20.exchanged || !((_e20.old_value == 1u))) {
+        if (_e20.exchanged || (_e20.old_value != 1u)) {
             break;
         }
     }
-    float _e36 = metal::atomic_fetch_add_explicit(&sum[0u + _e33], as_type<float>(_e29), metal::memory_order_relaxed);
-    int _e38 = metal::atomic_fetch_max_explicit(&most.inner[0u], 5, metal::memory_order_relaxed);
+    float _e35 = metal::atomic_fetch_add_explicit(&sum[0u + _e32], as_type<float>(_e28), metal::memory_order_relaxed);
+    int _e37 = metal::atomic_fetch_max_explicit(&most.inner[0u], 5, metal::memory_order_relaxed);
     return;
 }

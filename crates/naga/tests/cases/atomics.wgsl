@@ -12,27 +12,27 @@ fn atomics(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_i
     var local_1: u32;
 
     let _e13 = launch[2].x;
-    let _e29 = launch[2].y;
-    let _e33 = launch[2].z;
+    let _e28 = launch[2].y;
+    let _e32 = launch[2].z;
     let _e16 = atomicAdd((&counts[(thread.x + _e13)]), 1u);
     loop {
         let _e20 = atomicCompareExchangeWeak((&counts[(0u + _e13)]), 1u, 2u);
         local = _e20.old_value;
-        if (_e20.exchanged || !((_e20.old_value == 1u))) {
+        if (_e20.exchanged || (_e20.old_value != 1u)) {
             break;
         }
     }
-    let _e37 = atomicLoad((&sum[(0u + _e33)]));
-    local_1 = _e37;
+    let _e36 = atomicLoad((&sum[(0u + _e32)]));
+    local_1 = _e36;
     loop {
-        let _e38 = local_1;
-        let _e42 = atomicCompareExchangeWeak((&sum[(0u + _e33)]), _e38, bitcast<u32>((bitcast<f32>(_e38) + bitcast<f32>(_e29))));
-        local_1 = _e42.old_value;
-        if _e42.exchanged {
+        let _e37 = local_1;
+        let _e41 = atomicCompareExchangeWeak((&sum[(0u + _e32)]), _e37, bitcast<u32>((bitcast<f32>(_e37) + bitcast<f32>(_e28))));
+        local_1 = _e41.old_value;
+        if _e41.exchanged {
             break;
         }
     }
-    let _e45 = local_1;
-    let _e48 = atomicMax((&most[0u]), 5i);
+    let _e44 = local_1;
+    let _e47 = atomicMax((&most[0u]), 5i);
     return;
 }
