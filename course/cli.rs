@@ -72,10 +72,11 @@ fn command() -> Command {
         .value_name("DEVICE")
         .global(true)
         .help("The device to run on, such as cpu [default: TILEWISE_DEVICE, else the best there is]");
-    let emit =
-        Arg::new("emit").long("emit").value_name("LANGUAGE").conflicts_with_all(["device", "hint"]).help(
-            "Print the code that the kernel becomes, on any machine: ir, ptx, spirv, wgsl, msl or hlsl",
-        );
+    let emit = Arg::new("emit")
+        .long("emit")
+        .value_name("LANGUAGE")
+        .conflicts_with_all(["device", "hint", "check", "no-check", "profile", "explain"])
+        .help("Print the code that the kernel becomes, on any machine: ir, ptx, spirv, wgsl, msl or hlsl");
     let out = Arg::new("out")
         .long("out")
         .value_name("FOLDER")

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 
 /// Opens the device, runs the program, tells how it went.
 fn run(start: &Start) -> ExitCode {
-    let ctx = match (&start.device, env::var_os("TILEWISE_DEVICE")) {
+    let ctx = match (&start.device, env::var_os("TILEWISE_DEVICE").filter(|name| !name.is_empty())) {
         (Some(name), _) => DeviceContext::open(name),
         // What only the CPU can do is asked of the CPU.
         (None, None) if start.profile || start.check == Some(true) => DeviceContext::open("cpu"),

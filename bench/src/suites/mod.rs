@@ -73,7 +73,9 @@ struct Case<'a> {
 impl Session {
     /// Runs a benchmark and its peers, on the other device first, if there is one.
     pub(crate) fn run(&mut self, benchmark: Benchmark) {
-        if self.beside.is_some() {
+        // Those of launches start programs of their own, and are about the host.
+        let is_of_kernels = !matches!(benchmark, Benchmark::Launch | Benchmark::FirstLaunch);
+        if self.beside.is_some() && is_of_kernels {
             self.change_device();
             self.run_here(benchmark);
             self.change_device();

@@ -25,8 +25,10 @@ use crate::plan::Class;
 pub(crate) struct Mark(u64);
 
 impl Mark {
-    /// Set in the mark of a write to a word that had not been written before.
+    /// Set in the mark of a write to a word that had not been written before its interval.
     const FIRST: u64 = 1 << 15;
+    /// Set in the mark of a write to a word that its thread had written in the same interval before.
+    const AGAIN: u64 = 1 << 14;
     const THREAD: u64 = (1 << 10) - 1;
 
     #[inline(always)]
@@ -48,9 +50,20 @@ impl Mark {
         (self.0 & Mark::THREAD) as u32
     }
 
-    /// Whether the word had not been written before this write.
+    /// Whether the word had not been written before the interval of this write.
     pub(crate) fn is_first(self) -> bool {
         self.0 & Mark::FIRST != 0
+    }
+
+    /// Whether the thread had written the word in the same interval before: then there were values in between.
+    pub(crate) fn is_again(self) -> bool {
+        self.0 & Mark::AGAIN != 0
+    }
+
+    /// The mark of another write by the same thread in the same interval.
+    #[inline(always)]
+    fn once_more(self, mark: u64) -> Mark {
+        Mark(mark | Mark::AGAIN | self.0 & Mark::FIRST)
     }
 }
 
@@ -92,7 +105,7 @@ impl Latest {
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
     writes: Vec<Mark>,
-    /// What was there before the last write.
+    /// What was there before the writes of the last interval in which somebody wrote.
     before: Vec<u64>,
     reads: Latest,
     atomics: Option<Box<Atomics>>,
@@ -142,7 +155,7 @@ impl Cells {
         *self = Cells::new(self.len(), self.atomics.is_some());
     }
 
-    /// What was in a word before its last write, if somebody has written it then.
+    /// What was in a word before the writes of the interval of its last one, if somebody has written it then.
     pub(crate) fn before(&self, word: usize) -> u64 {
         self.before[word]
     }
@@ -213,8 +226,13 @@ impl Cells {
         match (class, &mut self.atomics) {
             (Class::Read, _) => self.reads.note(word, mark),
             (Class::Write, _) => {
-                self.before[word] = before;
-                self.writes[word] = Mark(mark.0 | if written { 0 } else { Mark::FIRST });
+                let last = self.writes[word];
+                if last.thread() == thread && last.stamp() == time.now {
+                    self.writes[word] = last.once_more(mark.0);
+                } else {
+                    self.before[word] = before;
+                    self.writes[word] = Mark(mark.0 | if written { 0 } else { Mark::FIRST });
+                }
             }
             (Class::AtomicRead, Some(atomics)) => atomics.reads.note(word, mark),
             (Class::AtomicWrite, Some(atomics)) => atomics.writes.note(word, mark),
@@ -323,7 +341,21 @@ impl Cells {
         if bad {
             return false;
         }
-        before(&mut self.before[start..start + count]);
+        let kept = &mut self.before[start..start + count];
+        if writes.iter().any(|write| write.stamp() == time.now) {
+            let mut fresh: SmallVec<[u64; 32]> = SmallVec::from_elem(0, count);
+            before(&mut fresh);
+            for (((write, kept), fresh), mark) in writes.iter_mut().zip(kept).zip(fresh).zip(first.0..) {
+                if write.stamp() == time.now {
+                    *write = write.once_more(mark);
+                } else {
+                    *kept = fresh;
+                    write.0 = mark | if write.stamp() < time.base { Mark::FIRST } else { 0 };
+                }
+            }
+            return true;
+        }
+        before(kept);
         let base = time.base as u64;
         for (write, mark) in writes.iter_mut().zip(first.0..) {
             write.0 = mark | if write.0 >> 32 < base { Mark::FIRST } else { 0 };

@@ -348,6 +348,16 @@ pub(crate) fn values_of_race(
     }
 }
 
+/// What the wrong order gives. Who reads what a thread writes several times may find a value in between, so that what was
+/// there before all of them was the same says nothing then.
+pub(crate) fn wrong_value(pattern: PatternKey, right: Datum, wrong: Datum, again: bool) -> Datum {
+    if again && pattern == PatternKey::WriteRead && is_harmless(right, wrong) {
+        Datum::Unknown
+    } else {
+        wrong
+    }
+}
+
 /// Whether a race leaves the same value in both orders, as far as can be told. Where both are NaN it cannot: that is what comes
 /// of memory that nobody wrote, whatever is done with it.
 pub(crate) fn is_harmless(right: Datum, wrong: Datum) -> bool {

@@ -44,8 +44,8 @@ pub struct Capabilities {
     /// orders all memory by atomics. Mesa's software adapter does; a memory barrier has it switch to the next threads of
     /// the block, as a barrier has, and where threads come to different numbers of them it forgets some.
     pub barriers_by_atomics: bool,
-    /// A store to one component of a vector in memory leaves the others alone. SPIR-V says so, and HLSL stores to bytes;
-    /// WGSL and MSL may write all of the vector, and so undo what other threads store to it.
+    /// A store to one component of a vector in memory leaves the others alone. SPIR-V says so; WGSL, MSL and, in shared
+    /// memory, HLSL may write all of the vector, and so undo what other threads store to it.
     pub component_stores: bool,
     /// What the device can be told to leave of floats as it is. Only SPIR-V can tell.
     pub float_controls: FloatControls,
@@ -120,7 +120,6 @@ impl Capabilities {
         int64: true,
         int64_atomics: true,
         memory_barriers: true,
-        component_stores: true,
         max_shared_bytes: 32 << 10,
         max_threads: 1024,
         max_block: [1024, 1024, 64],

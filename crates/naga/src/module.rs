@@ -23,8 +23,9 @@
 //!
 //! # Memory of tensors
 //!
-//! Elements lie as on the host. A tensor's buffer has to be a whole number of words long, and its binding has to start at
-//! a multiple of the size of an element, so that the tensor starts at element [`Arg::Start`] of the binding. The number
+//! Elements lie as on the host. A tensor's buffer has to be a multiple of 16 bytes long, and its binding has to start at a
+//! multiple of 16 bytes, since several elements may be read at once; the tensor starts at element [`Arg::Start`] of the
+//! binding. The number
 //! of an element, counted from the start of the binding, has to be below 2^32.
 //!
 //! Tensors that may share their storage ([`ParamKind::Tensor::aliased`](tilewise_ir::ParamKind)) are all bound as written,

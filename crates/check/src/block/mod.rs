@@ -14,7 +14,9 @@ use crate::faults;
 use crate::global::{BlockGlobal, LaunchGlobal};
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite};
-use crate::record::{Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race};
+use crate::record::{
+    Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race, wrong_value,
+};
 
 /// What the blocks of a launch share.
 #[derive(Debug)]
@@ -125,6 +127,7 @@ impl<'a> BarrierBlock<'a> {
         for &(class, earlier) in &verdict.races {
             let (pattern, right, wrong) = values_of_race(plan, site, class, old, written, before(earlier));
             let key = Key::Race { first: earlier.site(), second: site, pattern, between_blocks: false };
+            let wrong = wrong_value(pattern, right, wrong, earlier.is_again());
             let harmless = is_harmless(right, wrong);
             let first = Who { thread: earlier.thread(), ..who };
             let instance =

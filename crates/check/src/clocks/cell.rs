@@ -36,8 +36,11 @@ pub(crate) struct Release {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     pub(crate) write: Option<Past>,
-    /// What was there before the last plain write, if anything was.
+    /// What was there before the last plain write, and before those by the same thread since it last published anything, if
+    /// anything was.
     pub(crate) before: Option<u64>,
+    /// Whether there were several such writes, and so values in between.
+    pub(crate) again: bool,
     /// Whether anything has written it.
     pub(crate) written: bool,
     reads: Accesses,
@@ -127,7 +130,12 @@ impl Cell {
                 self.written = true;
             }
             Class::Write => {
-                self.before = self.written.then_some(before);
+                let same =
+                    |old: Past| (old.block, old.thread, old.stamp) == (past.block, past.thread, past.stamp);
+                self.again = self.write.is_some_and(same);
+                if !self.again {
+                    self.before = self.written.then_some(before);
+                }
                 self.write = Some(past);
                 self.reads.clear();
                 self.atomic_reads.clear();

@@ -32,7 +32,9 @@ use crate::faults;
 use crate::global::bits;
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite, scope};
-use crate::record::{Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race};
+use crate::record::{
+    Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race, wrong_value,
+};
 
 /// Watches a launch.
 pub(crate) struct ClockObserver<'a> {
@@ -159,6 +161,7 @@ impl ClockBlock<'_> {
         for (class, earlier) in cell.conflicts(one.class, past, &thread.known) {
             let (pattern, right, wrong) =
                 values_of_race(plan, one.site.canon, class, one.old, one.written, cell.before);
+            let wrong = wrong_value(pattern, right, wrong, cell.again);
             let between_blocks = earlier.block != self.block;
             let key = Key::Race { first: earlier.site, second: one.site.canon, pattern, between_blocks };
             let first = Who { block: earlier.block, thread: earlier.thread, interval: earlier.interval };

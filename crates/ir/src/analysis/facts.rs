@@ -118,7 +118,8 @@ pub struct AccessFacts {
     /// Bit `i` is set if entry `i` of [`Access::bounds`](crate::op::Access::bounds) holds for all lanes.
     pub in_bounds: u8,
     /// A power of two that divides the address of the first lane, in bytes; at least the size of an element, unless
-    /// nothing is known (0), and no more than is of use: the size of all lanes, rounded up.
+    /// nothing is known (0), and no more than is of use: the size of all lanes, rounded up, or
+    /// 16 bytes for an access that others stand beside.
     pub align: u16,
 }
 

@@ -12,8 +12,7 @@
 //! Which accesses may be moved together, [`adjacent`] finds. A load of several lanes stands where the first of its loads
 //! was, a store where the last of its stores was. Loops are to be unrolled before, and bounds that hold to be out.
 //!
-//! For devices that have such accesses: a thread of an NVIDIA GPU reads 16 bytes with one instruction, if their address is
-//! a multiple of 16.
+//! For GPUs, whose threads read 16 bytes with one instruction if their address is a multiple of 16.
 
 use crate::analysis::adjacent::{self, Run, WIDEST};
 use crate::analysis::{AccessFacts, Facts};

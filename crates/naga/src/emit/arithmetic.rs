@@ -99,7 +99,8 @@ impl<'k> Emitter<'k> {
         if from.scalar.is_float() {
             let x = self.lane(inst.args[0], lane);
             if matches!(op, UnaryOp::Sqrt | UnaryOp::Rsqrt) && self.is_root_wide(from.scalar) {
-                // Rounding twice is as rounding once, since there are more than twice as many digits.
+                // Rounding a root twice is as rounding it once, since there are more than twice as many digits. Its reciprocal
+                // is then the same wherever it is computed, by the driver or by the device.
                 let wide = self.code.convert(x, Register::F64);
                 let root = self.code.float_unary(op, Scalar::F64, Register::F64, wide);
                 return self.code.convert(root, from.register);

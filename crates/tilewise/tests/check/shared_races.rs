@@ -207,3 +207,29 @@ fn a_copy_and_a_partial_fill() {
     assert_eq!(parties(&found.findings[0]), [(0, 4), (0, 0)]);
     assert_found(&report(launch(true)), &[]);
 }
+
+#[kernel]
+fn largest(out: &mut TileTensor<i32, 1>, a: &TileTensor<i32, 1>) {
+    let s = stack_allocation::<i32, 1>(AddressSpace::Shared, row_major([1]));
+    let tid = thread_idx().x;
+    if tid == 0 {
+        s[0] = a[0];
+        for k in 1..a.dim(0) {
+            s[0] = s[0].max(a[k]); // next
+        }
+    }
+    out[tid] = s[0]; // read
+}
+
+/// Who reads too early may find any of the values in between, also where the last write changed nothing.
+#[test]
+fn a_value_that_is_written_several_times() {
+    let report = report(|ctx| {
+        let a = vector(ctx, &[1, 9, 3, 2])?;
+        let mut out = zeros(ctx, 8)?;
+        ctx.enqueue_function(largest(&mut out, &a), grid_dim(1), block_dim(8))
+    });
+    assert!(report.first_error().is_some(), "{report}");
+    let race = &report.findings[0];
+    assert!(matches!(race.kind, Kind::Race { harmless: false, .. }), "{report}");
+}

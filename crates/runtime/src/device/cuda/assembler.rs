@@ -103,6 +103,9 @@ impl Assembler {
         // limit leaves the kernel as it is.
         let limited = |function: &Function, silent: &str, threads: u32| -> Result<_> {
             let own = load(&assemble(silent, None)?)?.registers.max(LEAST_REGISTERS);
+            if own >= function.registers {
+                return Ok(None);
+            }
             let code = assemble(&module.text, Some(own))?;
             let other = load(&code)?;
             let gains = other.resident_blocks(threads)? > function.resident_blocks(threads)?;

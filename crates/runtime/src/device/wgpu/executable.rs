@@ -55,8 +55,8 @@ impl WgpuExecutable {
         let Some(span) = span(tensor) else {
             return Ok(Bound { param, buffer, offset: 0, size: LEAST, start: 0 });
         };
-        // Both are powers of two.
-        let unit = u64::from(limits.min_storage_buffer_offset_alignment).max(element);
+        // All are powers of two. Shaders read up to 16 bytes at once.
+        let unit = u64::from(limits.min_storage_buffer_offset_alignment).max(element).max(LEAST);
         let first = tensor.offset * element;
         let offset = first / unit * unit;
         let needed = first - offset + span * element;
@@ -184,7 +184,8 @@ impl Executable for WgpuExecutable {
     }
 }
 
-/// The address of a tensor's first element, as far as alignment goes: a binding starts at a multiple of 256 bytes or more.
+/// The address of a tensor's first element, as far as alignment goes: a binding starts at a multiple of what an access
+/// reads at once.
 fn address(tensor: &TensorValue) -> u64 {
     tensor.offset * WgpuMemory::own(tensor.storage.memory()).bytes(1) as u64
 }

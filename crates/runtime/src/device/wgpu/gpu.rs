@@ -245,7 +245,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         memory_barriers: has(Features::MEMORY_DECORATION_COHERENT) && found.info.backend != Backend::Metal,
         barriers_by_atomics: found.is_software(),
         float_controls: FloatControls::NONE,
-        component_stores: matches!(found.info.backend, Backend::Vulkan | Backend::Dx12),
+        component_stores: found.info.backend == Backend::Vulkan,
         extends_by_halves: found.is_software(),
         hides_constants: found.is_software(),
         max_shared_bytes: limits.max_compute_workgroup_storage_size,

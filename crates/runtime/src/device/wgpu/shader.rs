@@ -118,7 +118,7 @@ fn shader(gpu: &Gpu, module: &Module, spirv: Option<Vec<u32>>) -> wgpu::ShaderMo
     let entry_point =
         wgpu::PassthroughShaderEntryPoint { name: Cow::Borrowed(&entry.name), workgroup_size: (x, y, z) };
     // SAFETY: the words are what naga has written of a module that it has validated, with decorations more that only forbid
-    // simplifications; its bindings are those of the layout that the pipeline is made with. Accesses as above.
+    // simplifications, and execution modes that the device has been asked for; its bindings are those of the layout that the pipeline is made with. Accesses as above.
     unsafe {
         gpu.device.create_shader_module_passthrough(wgpu::ShaderModuleDescriptorPassthrough {
             label: Some(&entry.name),
