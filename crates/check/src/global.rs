@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use tilewise_ir::Scope;
 
 use crate::cells::{Cells, Mark};
+use crate::finding::Datum;
 use crate::plan::{Class, Plan, scope};
 use crate::record::{Detail, Instance, Key, PatternKey, Record, Who, datum, is_harmless};
 
@@ -42,6 +43,8 @@ struct Use {
     stamp: u32,
     /// Which words, a bit each.
     mask: u64,
+    /// Those that were accessed several times.
+    several: u64,
     /// The values that were read or written.
     values: Values,
     /// The values before a write, if anybody reads the buffer.
@@ -99,6 +102,8 @@ pub(crate) struct CellGroup {
     values: [[u64; GROUP]; 4],
     /// How often a thread wrote that was not the last to write.
     writers: [u16; GROUP],
+    /// Which words were written several times, a bit each.
+    several: u64,
 }
 
 /// Accesses of threads to words of a group, one each.
@@ -143,6 +148,7 @@ impl Group {
                     site: batch.site,
                     stamp: batch.stamp,
                     mask: 0,
+                    several: 0,
                     values: Values::default(),
                     before: None,
                 });
@@ -151,6 +157,7 @@ impl Group {
         };
         let used = &mut owned.uses[number];
         (used.site, used.stamp) = (batch.site, batch.stamp);
+        used.several |= used.mask & batch.mask;
         used.mask |= batch.mask;
         let first = batch.mask.trailing_zeros() as usize;
         let last = GROUP - batch.mask.leading_zeros() as usize;
@@ -183,6 +190,7 @@ impl Group {
                 cells: Cells::new(GROUP, true),
                 values: [[0; GROUP]; 4],
                 writers: [0; GROUP],
+                several: 0,
             });
             if let Some(Group::Owned(mut owned)) = slot.take() {
                 owned.uses.sort_by_key(|used| used.stamp);
@@ -192,6 +200,9 @@ impl Group {
                         let mark = Mark::new(used.stamp, used.site, thread);
                         let before = used.before.as_ref().map_or(0, |before| before.get(word));
                         group.note(word, used.class, mark, used.values.get(word), before);
+                    }
+                    if used.class == Class::Write {
+                        group.several |= used.several;
                     }
                 }
             }
@@ -205,14 +216,15 @@ impl Group {
     }
 
     /// What the block has done to each word that it touched: class, thread and position, value, value before, how many
-    /// threads.
-    fn each(&self, mut f: impl FnMut(usize, Class, Mark, u64, u64, u64)) {
+    /// threads. There is no value before where others lie between, since the block has written the word several times.
+    fn each(&self, mut f: impl FnMut(usize, Class, Mark, u64, Option<u64>, u64)) {
         match self {
             Group::Owned(owned) => {
                 for used in &owned.uses {
                     for word in bits(used.mask) {
                         let thread = (word as i64 - owned.shift) as u32;
-                        let before = used.before.as_ref().map_or(0, |before| before.get(word));
+                        let before = used.before.as_ref().map(|before| before.get(word));
+                        let before = before.filter(|_| used.several >> word & 1 == 0);
                         let mark = Mark::new(used.stamp, used.site, thread);
                         f(word, used.class, mark, used.values.get(word), before, 1);
                     }
@@ -230,7 +242,10 @@ impl Group {
                             _ => 1 + (second.stamp() != 0) as u64,
                         };
                         let value = group.values[class as usize][word];
-                        f(word, class, first, value, group.cells.before(word), threads);
+                        // Of atomic accesses the cells do not know what was before.
+                        let known = class == Class::Write && group.several >> word & 1 == 0;
+                        let before = known.then(|| group.cells.before(word));
+                        f(word, class, first, value, before, threads);
                     }
                 }
             }
@@ -251,6 +266,7 @@ impl CellGroup {
             let [last, _] = self.cells.latest(word, class);
             let other = last.stamp() == 0 || last.thread() != mark.thread();
             self.writers[word] = self.writers[word].saturating_add(other as u16);
+            self.several |= ((last.stamp() != 0) as u64) << word;
         }
         self.values[class as usize][word] = value;
     }
@@ -351,7 +367,8 @@ struct Deed {
     interval: u32,
     site: u16,
     value: u64,
-    before: u64,
+    /// What was there before, if it is known and no other value was there for a while.
+    before: Option<u64>,
 }
 
 /// The pairs of classes that conflict between blocks.
@@ -518,22 +535,27 @@ impl ClassSum {
         let ordered = different.map(|(a, b)| if a.1.block < b.1.block { (a, b) } else { (b, a) });
         ordered.min_by_key(|(a, b)| {
             let (_, right, wrong) = values(plan, *a, *b);
-            (right == wrong, a.1.block, b.1.block)
+            (wrong == Some(right), a.1.block, b.1.block)
         })
     }
 }
 
-/// What a race between two blocks is, and what it leaves or reads in the order of the source and in the other.
+/// What a race between two blocks is, and what it leaves or reads in the order of the source and in the other, if that is
+/// known.
 fn values(
     plan: &Plan<'_>,
     (first_class, first): (Class, Deed),
     (second_class, second): (Class, Deed),
-) -> (PatternKey, u64, u64) {
+) -> (PatternKey, u64, Option<u64>) {
     let writes = |class: Class, site: u16| class.is_write() || plan.sites[site as usize].class.is_write();
     match (writes(first_class, first.site), writes(second_class, second.site)) {
-        (true, true) => (PatternKey::WriteWrite, second.value, first.value),
+        (true, true) => (PatternKey::WriteWrite, second.value, Some(first.value)),
         (true, false) => (PatternKey::WriteRead, first.value, first.before),
-        _ => (PatternKey::ReadWrite, first.value, second.value),
+        // Who reads may find what the other block has written in between.
+        _ => {
+            let other = Some(second.value).filter(|&value| value != first.value || second.before.is_some());
+            (PatternKey::ReadWrite, first.value, other)
+        }
     }
 }
 
@@ -550,7 +572,8 @@ fn race(
 ) {
     let (pattern, right, wrong) = values(plan, one, two);
     let ((_, first), (_, second)) = (one, two);
-    let (right, wrong) = (datum(plan, first.site, right), datum(plan, first.site, wrong));
+    let value = |bits| datum(plan, first.site, bits);
+    let (right, wrong) = (value(right), wrong.map_or(Datum::Unknown, value));
     let equal = is_harmless(right, wrong);
     let writes_equal = [a, b].into_iter().filter(|sum| sum.class.is_write()).all(|sum| sum.other.is_none());
     record.add(

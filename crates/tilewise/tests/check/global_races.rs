@@ -154,3 +154,42 @@ fn the_instance_that_shows_a_difference_is_told() {
         assert_eq!(parties(&found.findings[0]), [first, second], "{found}");
     }
 }
+
+#[kernel]
+fn for_a_while(out: &mut TileTensor<i32, 1>, x: &mut TileTensor<i32, 1>) {
+    let (bid, tid) = (block_idx().x, thread_idx().x);
+    if bid == 0 && tid == 0 {
+        x[0] = 9;
+        x[0] = 5; // again
+    }
+    if bid == 1 {
+        out[tid] = x[0]; // read
+    }
+}
+
+#[kernel]
+fn cleared(out: &mut TileTensor<i32, 1>, x: &mut TileTensor<i32, 1>) {
+    if block_idx().x == 0 {
+        x.atomic(0).fetch_and(0);
+    } else {
+        out[thread_idx().x] = x[0]; // read
+    }
+}
+
+/// What another block finds may be a value that was there for a while, or was there before an atomic: no such race is harmless.
+#[test]
+fn values_in_between() {
+    let races = [
+        report(|ctx| {
+            let (mut out, mut x) = (zeros(ctx, 4)?, vector(ctx, &[5])?);
+            ctx.enqueue_function(for_a_while(&mut out, &mut x), grid_dim(2), block_dim(4))
+        }),
+        report(|ctx| {
+            let (mut out, mut x) = (zeros(ctx, 4)?, vector(ctx, &[5])?);
+            ctx.enqueue_function(cleared(&mut out, &mut x), grid_dim(2), block_dim(4))
+        }),
+    ];
+    for report in races {
+        assert!(report.first_error().is_some(), "{report}");
+    }
+}
