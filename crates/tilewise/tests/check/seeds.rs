@@ -16,6 +16,9 @@ enum Wrong {
     NoInnerGuard,
     InnerGuardOffByOne,
     NoLastGuard,
+    LastGuardOffByOne,
+    /// Of the dimension that threads do not go along, in a matrix product.
+    OtherGuardOffByOne,
     SharedTooSmall,
 }
 
@@ -62,9 +65,12 @@ fn dot_product(
         }
         stride /= 2;
     }
-    if wrong == NoLastGuard {
-        output[0] = shared[0]; // result
-    } else if local_i == 0 {
+    let gives = match wrong {
+        NoLastGuard => local_i < 100,
+        LastGuardOffByOne => local_i <= 1,
+        _ => local_i == 0,
+    };
+    if gives {
         output[0] = shared[0]; // result
     }
 }
@@ -106,7 +112,9 @@ fn the_dot_product() {
     assert_has(&dot(NoInnerGuard, TPB, TPB), "read-write", &["add", "add"]);
     assert_has(&dot(InnerGuardOffByOne, TPB, TPB), "bounds", &["add"]);
     assert_has(&dot(InnerGuardOffByOne, TPB, TPB), "read-write", &["add", "add"]);
-    assert_has(&dot(NoLastGuard, TPB, TPB), "harmless write-write", &["result"]);
+    for wrong in [NoLastGuard, LastGuardOffByOne] {
+        assert_has(&dot(wrong, TPB, TPB), "harmless write-write", &["result"]);
+    }
     assert_has(&dot(SharedTooSmall, TPB, TPB), "bounds", &["multiply"]);
     // A block one too large, of which each thread has something to do.
     assert_has(&dot(Nothing, TPB + 1, TPB + 1), "bounds", &["multiply"]);
@@ -161,6 +169,7 @@ fn matmul(
         let (in_a, in_b) = match wrong {
             NoGuard => (row < size + 100, col < size + 100),
             GuardOffByOne => (row < size && a_col <= size, b_row <= size && col < size),
+            OtherGuardOffByOne => (row <= size && a_col < size, b_row < size && col <= size),
             _ => (row < size && a_col < size, b_row < size && col < size),
         };
         if in_a {
@@ -183,9 +192,12 @@ fn matmul(
             barrier();
         }
     }
-    if wrong == NoLastGuard {
-        output[[row, col]] = acc; // result
-    } else if row < size && col < size {
+    let gives = match wrong {
+        NoLastGuard => row < size + 100,
+        LastGuardOffByOne => row <= size && col <= size,
+        _ => row < size && col < size,
+    };
+    if gives {
         output[[row, col]] = acc; // result
     }
 }
@@ -220,11 +232,14 @@ fn the_matrix_product() {
     for at in ["load a", "load b"] {
         assert_has(&product(NoGuard, 5, TILE), "bounds", &[at]);
         assert_has(&product(GuardOffByOne, 5, TILE), "bounds", &[at]);
+        assert_has(&product(OtherGuardOffByOne, 5, TILE), "bounds", &[at]);
         assert_has(&product(SharedTooSmall, 6, TILE), "bounds", &[at]);
         assert_has(&product(Nothing, 6, TILE + 1), "bounds", &[at]);
     }
     assert_has(&product(NoInnerGuard, 4, TILE), "unwritten", &["product"]);
-    assert_has(&product(NoLastGuard, 5, TILE), "bounds", &["result"]);
+    for wrong in [NoLastGuard, LastGuardOffByOne] {
+        assert_has(&product(wrong, 5, TILE), "bounds", &["result"]);
+    }
 }
 
 const WIDTH: usize = 4;
