@@ -260,7 +260,9 @@ fn kernels_of_all_types() {
     for name in DEVICES {
         // LLVM's pass for coroutines, as which Mesa's software adapter compiles kernels with barriers, takes minutes for one.
         if name == "vulkan" && env::var_os("TILEWISE_KERNELS").is_none() {
-            println!("skipped {name}: software adapters compile too long; TILEWISE_KERNELS=1 runs one kernel");
+            println!(
+                "skipped {name}: software adapters compile too long; TILEWISE_KERNELS=1 runs one kernel"
+            );
             continue;
         }
         compare(name, |seed| generate::kernel(seed, Mix::ALONE));
