@@ -30,8 +30,8 @@ pub struct Capabilities {
     /// The device's `fma` of `f32` and `f64` rounds once. MSL promises it; Vulkan leaves it to the device, and HLSL, whose
     /// `mad` it becomes, to each shader. So the constants below say what is common, and a device is to be asked.
     pub fused_mul_add: bool,
-    /// Square roots of `f32` are rounded to the nearest. Vulkan lets them be off by more; they are computed in `f64` then,
-    /// where the device has it together with 64-bit integers.
+    /// Square roots of `f16` and `f32` are rounded to the nearest. Vulkan lets them be off by more; they are computed in
+    /// `f64` then, where the device has it together with 64-bit integers.
     pub exact_sqrt: bool,
     /// Whether exponentials, logarithms, powers and trigonometric functions may be the device's own, with its accuracy and
     /// its treatment of infinities and NaN. If not, a kernel has to be lowered by

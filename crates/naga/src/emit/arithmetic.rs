@@ -5,7 +5,7 @@ use super::code::Expr;
 use super::float::MulAdd;
 use super::{Emitter, Lanes};
 use crate::plan::Register;
-use naga::BinaryOperator as Operator;
+use naga::{BinaryOperator as Operator, MathFunction};
 use tilewise_ir::analysis::facts::is_integer_division;
 use tilewise_ir::{BinaryOp, Inst, Op, Scalar, SiteKind, UnaryOp};
 
@@ -68,10 +68,34 @@ impl<'k> Emitter<'k> {
         }
     }
 
-    /// Whether a square root is computed in `f64`.
-    fn is_root_wide(&self, scalar: Scalar) -> bool {
+    /// A square root, or one over it.
+    fn root(&mut self, op: UnaryOp, from: Kind, x: Expr) -> Expr {
         let capabilities = &self.plan.capabilities;
-        scalar == Scalar::F32 && !capabilities.exact_sqrt && capabilities.f64 && capabilities.int64
+        let has_doubles = capabilities.f64 && capabilities.int64;
+        let is_wide = from.scalar != Scalar::F64 && !capabilities.exact_sqrt && has_doubles;
+        let is_exact = from.scalar == Scalar::F64 || capabilities.exact_sqrt || is_wide;
+        if !is_exact {
+            return self.code.float_unary(op, from.scalar, from.register, x);
+        }
+        let (x, register) = match is_wide {
+            // Rounding a root twice is as rounding it once, since there are more than twice as many digits each time.
+            true => {
+                let wide = self.code.convert(x, Register::F64);
+                let root = self.code.math(MathFunction::Sqrt, &[wide]);
+                (self.code.convert(root, Register::F32), Register::F32)
+            }
+            false => (self.code.math(MathFunction::Sqrt, &[x]), from.register),
+        };
+        // A device's own function for one over a root may give a constant another one than a number in a register.
+        let result = match op {
+            UnaryOp::Rsqrt => self.code.reciprocal(register, x),
+            _ => x,
+        };
+        let result = self.code.round(from.scalar, register, result);
+        match register == from.register {
+            true => result,
+            false => self.code.convert(result, from.register),
+        }
     }
 
     fn how_to_mul_add(&self) -> MulAdd {
@@ -98,12 +122,8 @@ impl<'k> Emitter<'k> {
         }
         if from.scalar.is_float() {
             let x = self.lane(inst.args[0], lane);
-            if matches!(op, UnaryOp::Sqrt | UnaryOp::Rsqrt) && self.is_root_wide(from.scalar) {
-                // Rounding a root twice is as rounding it once, since there are more than twice as many digits. Its reciprocal
-                // is then the same wherever it is computed, by the driver or by the device.
-                let wide = self.code.convert(x, Register::F64);
-                let root = self.code.float_unary(op, Scalar::F64, Register::F64, wide);
-                return self.code.convert(root, from.register);
+            if matches!(op, UnaryOp::Sqrt | UnaryOp::Rsqrt) {
+                return self.root(op, from, x);
             }
             return self.code.float_unary(op, from.scalar, from.register, x);
         }

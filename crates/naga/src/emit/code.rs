@@ -142,14 +142,14 @@ impl Code {
         }
     }
 
-    /// Whether an expression is a literal that is an integer, and not zero.
-    pub(super) fn is_other_than_zero(&self, expr: Expr) -> bool {
+    /// The integer that an expression is, if it is a literal.
+    pub(super) fn literal_integer(&self, expr: Expr) -> Option<i128> {
         match self.function.expressions[expr] {
-            Expression::Literal(Literal::U32(value)) => value != 0,
-            Expression::Literal(Literal::I32(value)) => value != 0,
-            Expression::Literal(Literal::U64(value)) => value != 0,
-            Expression::Literal(Literal::I64(value)) => value != 0,
-            _ => false,
+            Expression::Literal(Literal::U32(value)) => Some(value.into()),
+            Expression::Literal(Literal::I32(value)) => Some(value.into()),
+            Expression::Literal(Literal::U64(value)) => Some(value.into()),
+            Expression::Literal(Literal::I64(value)) => Some(value.into()),
+            _ => None,
         }
     }
 
@@ -241,6 +241,9 @@ impl Code {
 
     /// The number of another type nearest to a number.
     pub(super) fn convert(&mut self, expr: Expr, to: Register) -> Expr {
+        if let (Some(value), Register::U64) = (self.literal_u32(expr), to) {
+            return self.number(to, value.into());
+        }
         let scalar = scalar(to);
         self.emit(Expression::As { expr, kind: scalar.kind, convert: Some(scalar.width) })
     }

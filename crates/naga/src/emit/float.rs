@@ -130,6 +130,11 @@ impl Code {
         self.number(register, bits)
     }
 
+    pub(super) fn reciprocal(&mut self, register: Register, x: Expr) -> Expr {
+        let one = self.float(register, 1.0);
+        self.binary(Operator::Divide, one, x)
+    }
+
     pub(super) fn float_unary(&mut self, op: UnaryOp, scalar: Scalar, register: Register, x: Expr) -> Expr {
         let function = |code: &mut Code, function| {
             let result = code.math(function, &[x]);
@@ -148,8 +153,7 @@ impl Code {
             UnaryOp::Sqrt => function(self, MathFunction::Sqrt),
             UnaryOp::Rsqrt => function(self, MathFunction::InverseSqrt),
             UnaryOp::Recip => {
-                let one = self.float(register, 1.0);
-                let result = self.binary(Operator::Divide, one, x);
+                let result = self.reciprocal(register, x);
                 self.round(scalar, register, result)
             }
             UnaryOp::Exp => function(self, MathFunction::Exp),
