@@ -6,7 +6,8 @@
 //!
 //! An access of one lane needs no branch: it is performed under a predicate, and what is out of bounds is reported later, by
 //! [`Emitter::report_postponed`], at the latest where the block of operations ends or something else may be reported. So
-//! loads whose indices come from memory are under way together, as they are without checks.
+//! loads whose indices come from memory are under way together, as they are without checks. In loops that only read, not even
+//! that much is done: see [`note`](super::note).
 
 use tilewise_ir::analysis::AccessFacts;
 use tilewise_ir::{
@@ -17,6 +18,7 @@ use super::address::Address;
 use super::atomic::is_native;
 use super::code::{Class, Operand, Reg};
 use super::integer::zero_of;
+use super::note::Reports;
 use super::vector::MAX_BYTES;
 use super::{Emitter, asm};
 use crate::plan::is_proven;
@@ -137,6 +139,10 @@ impl Emitter<'_> {
         self.perform(action, mem, at, ty, ty.scalar.size());
         self.guard = None;
         let Some(ok) = ok else { return };
+        if let Reports::Noted(fine) = self.reports {
+            asm!(self, "and.pred {fine}, {fine}, {ok}");
+            return;
+        }
         self.postponed.fine = Some(match self.postponed.fine {
             None => ok,
             Some(others) => {

@@ -176,7 +176,7 @@ impl<'k> Emitter<'k> {
     }
 
     /// The test stands at the end of a round, and once before the first.
-    pub(super) fn for_(&mut self, inst: &'k Inst, label: Label) -> Result<(), Unsupported> {
+    pub(super) fn for_once(&mut self, inst: &'k Inst, label: Label) -> Result<(), Unsupported> {
         let block = &inst.blocks[0];
         let (counter, carried) = (block.params[0], &block.params[1..]);
         let scalar = self.ty(counter).scalar;
@@ -229,7 +229,7 @@ impl<'k> Emitter<'k> {
 
         let [head, next, end] = [(); 3].map(|()| self.target());
         self.set(count.counter, count.lo);
-        if !self.facts.steps.get(label.0 as usize).copied().unwrap_or(false) {
+        if !self.steps_forward(label) {
             self.check_step(&count, end);
         }
         self.skip_if_empty(&count, end);

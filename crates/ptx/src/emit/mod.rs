@@ -23,6 +23,7 @@ mod index;
 mod input;
 mod integer;
 mod memo;
+mod note;
 mod pointer;
 mod report;
 mod vector;
@@ -41,6 +42,7 @@ use crate::{Arg, Module, Target, Unsupported};
 use code::{Class, Guard, Jump, Line, Operand, Reg};
 use function::Function;
 use memo::Memo;
+use note::Reports;
 
 pub(crate) use entry::join;
 pub(crate) use function::without_reports;
@@ -77,6 +79,7 @@ pub(crate) fn module(kernel: &Kernel, facts: &Facts, target: Target) -> Result<M
         memory: entry::Memory::new(kernel, target)?,
         guard: None,
         postponed: access::Postponed::default(),
+        reports: Reports::default(),
     };
     emitter.block(&kernel.body)?;
     Ok(emitter.finish())
@@ -120,6 +123,7 @@ struct Emitter<'k> {
     /// The predicate of an access that is performed only where it is in bounds.
     guard: Option<Reg>,
     postponed: access::Postponed,
+    reports: Reports,
 }
 
 /// Appends an instruction: `asm!(emitter, "add.s32 {a}, {b}, {c}")`.

@@ -6,13 +6,17 @@ use tilewise_ir::{Const, Format, Inst, Scalar, Site, SiteKind, Type, Value};
 
 use super::code::{Class, Jump, Line, Operand, Reg};
 use super::function::Function;
+use super::note::Reports;
 use super::{Emitter, asm};
 use crate::Arg;
 use crate::site::MAX_VALUES;
 
 impl Emitter<'_> {
-    /// A new site at the user's position.
+    /// A new site at the user's position. Where faults are only noted, none is made: the loop that reports them makes it.
     pub(super) fn site(&mut self, kind: SiteKind) -> u32 {
+        if let Reports::Noted(_) = self.reports {
+            return u32::MAX;
+        }
         self.sites.push(Site { span: self.span, kind });
         self.sites.len() as u32 - 1
     }

@@ -10,7 +10,9 @@ mod support;
 use std::env;
 use std::sync::{Arc, Mutex};
 
-use tilewise_ir::{BinaryOp, Const, Inst, Kernel, MemRef, Op, Param, ParamId, ParamKind, Scalar, Span, Type};
+use tilewise_ir::{
+    BinaryOp, Const, Inst, Kernel, MemRef, Op, Param, ParamId, ParamKind, Scalar, Span, Type, UnaryOp,
+};
 
 use self::support::generate::{self, Mix, indexing};
 use self::support::reference::{Arg, Launch};
@@ -177,6 +179,24 @@ fn run(ctx: &DeviceContext, kernel: &Kernel, launches: &[Launch]) -> Result<Outc
     Ok(Outcome { buffers, lines, fault })
 }
 
+/// The kernel with other operations in place of those functions, such as `exp`, whose last bits are not the same everywhere.
+fn without_functions(mut kernel: Kernel) -> Kernel {
+    kernel.body.visit_mut(&mut |inst| match &mut inst.op {
+        Op::Unary(
+            op @ (UnaryOp::Exp
+            | UnaryOp::Exp2
+            | UnaryOp::Log
+            | UnaryOp::Log2
+            | UnaryOp::Sin
+            | UnaryOp::Cos
+            | UnaryOp::Tanh),
+        ) => *op = UnaryOp::Abs,
+        Op::Binary(op @ (BinaryOp::Pow | BinaryOp::Atan2)) => *op = BinaryOp::Max,
+        _ => {}
+    });
+    kernel
+}
+
 /// Whether the operations of a kernel give the same bits everywhere. Where `fma` rounds twice, a sum of a product of `f64`
 /// does so, too.
 fn gives_same_bits(ctx: &DeviceContext, kernel: &Kernel) -> bool {
@@ -202,6 +222,7 @@ fn compare(name: &str, generator: impl Fn(u64) -> (Kernel, Vec<Launch>)) {
     let (mut compared, mut with_faults, mut passed_over) = (0, 0, 0);
     for seed in first..first + kernels {
         let (kernel, launches) = generator(seed);
+        let kernel = without_functions(kernel);
         if launches[0].buffers.is_empty() {
             continue;
         }

@@ -137,6 +137,72 @@ fn an_index_from_data_may_be_negative() {
     });
 }
 
+/// Two neighbours of each column of a row: 99 is passed over, 77 ends the row.
+#[kernel]
+fn sums_of_rows(
+    out: &mut TileTensor<i32, 1>,
+    starts: &TileTensor<u32, 1>,
+    columns: &TileTensor<u32, 1>,
+    x: &TileTensor<i32, 1>,
+) {
+    let row = thread_idx().x;
+    let mut sum = 0;
+    for k in starts[row] as usize..starts[row + 1] as usize {
+        let column = columns[k] as usize;
+        if column == 99 {
+            continue;
+        }
+        if column == 77 {
+            break;
+        }
+        for j in 0..2 {
+            sum = sum * 3 + x[column + j];
+        }
+    }
+    out[row] = sum;
+}
+
+/// A loop that only reads may be run without reports first.
+#[test]
+fn each_access_of_a_loop_that_only_reads_is_counted_once() {
+    let starts = [0, 2, 2, 5, 9, 12, 14, 18, 16];
+    let columns = [1, 6, 99, 3, 5, 7, 99, 20, 2, 4, 77, 50, 0, 7, 99, 77];
+    let x = [5, -2, 7, 1, 3, 8, -4, 6];
+    let mut faults = 0;
+    let expected: Vec<i32> = (0..8)
+        .map(|row| {
+            let mut sum: i32 = 0;
+            for k in starts[row]..starts[row + 1] {
+                faults += u64::from(k >= columns.len());
+                let column = columns.get(k).copied().unwrap_or(0);
+                match column {
+                    99 => continue,
+                    77 => break,
+                    _ => {}
+                }
+                for j in 0..2 {
+                    faults += u64::from(column + j >= x.len());
+                    sum = sum * 3 + x.get(column + j).copied().unwrap_or(0);
+                }
+            }
+            sum
+        })
+        .collect();
+    assert_eq!(faults, 6);
+    each_device(|ctx| {
+        let words = |values: &[usize]| vector(ctx, &values.iter().map(|&n| n as u32).collect::<Vec<_>>());
+        let (starts, columns, x) = (words(&starts)?, words(&columns)?, vector(ctx, &x)?);
+        let mut out = zeros(ctx, 8)?;
+        ctx.enqueue_function(sums_of_rows(&mut out, &starts, &columns, &x), grid_dim(1), block_dim(8))?;
+        let report = fault(ctx);
+        assert_eq!(report.more, faults - 1);
+        let lines = ["let column = columns[k] as usize;", "sum = sum * 3 + x[column + j];"];
+        assert!(lines.contains(&source_line(&report.fault).as_str()), "{report:?}");
+        assert_eq!(out.to_host()?, expected);
+        Ok(())
+    });
+}
+
 #[kernel]
 fn shared_and_lanes(out: &mut TileTensor<f32, 1>, #[comptime] which: u32, i: usize) {
     let cells = stack_allocation::<f32, 2>(AddressSpace::Shared, row_major([2, 4]));

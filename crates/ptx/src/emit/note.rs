@@ -1,0 +1,128 @@
+//! Loops that only read, and may do so out of bounds.
+//!
+//! A call in a loop, even one that never happens, keeps the assembler from running several rounds at once, with all their
+//! loads under way together. So such a loop notes in a predicate whether all accesses were in bounds, and reports nothing.
+//! If one was not, the loop runs once more, from its first round, and reports: it changes nothing, so that it reads the same
+//! and its results are those of the first time.
+
+use tilewise_ir::{Const, Effect, Inst, Label, Op};
+
+use super::code::{Class, Reg};
+use super::{Emitter, asm};
+use crate::Unsupported;
+use crate::plan::is_proven;
+
+/// What is done about accesses out of bounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Reports {
+    /// They are reported where they are, or soon after.
+    #[default]
+    Made,
+    /// They make the predicate false.
+    Noted(Reg),
+    /// They are reported, by a loop that runs for that alone.
+    Repeated,
+}
+
+/// What has been found in a loop.
+struct Found {
+    /// Accesses and divisions up to the place where the search is, as [`Facts`](tilewise_ir::analysis::Facts) counts them.
+    accesses: usize,
+    divisions: usize,
+    /// The loops around that place, up to the one in question.
+    labels: Vec<Label>,
+    /// Whether an access may be out of bounds.
+    may_fault: bool,
+}
+
+impl<'k> Emitter<'k> {
+    /// A loop that counts.
+    pub(super) fn for_(&mut self, inst: &'k Inst, label: Label) -> Result<(), Unsupported> {
+        if !matches!(self.reports, Reports::Made) || !self.is_noted(inst, label) {
+            return self.for_once(inst, label);
+        }
+        let before = (self.accesses, self.divisions);
+        let fine = self.reg(Class::Pred);
+        asm!(self, "mov.pred {fine}, 1");
+        self.reports = Reports::Noted(fine);
+        let done = self.for_once(inst, label);
+        self.reports = Reports::Made;
+        done?;
+
+        let results: Vec<_> = inst.results.iter().map(|&result| self.lanes(result).clone()).collect();
+        let (cold, behind) = (self.target(), self.target());
+        self.jump_if(fine, false, cold);
+        self.label(behind);
+        (self.accesses, self.divisions) = before;
+        self.reports = Reports::Repeated;
+        let mut done = Ok(());
+        self.cold(|emitter| {
+            emitter.label(cold);
+            done = emitter.for_once(inst, label);
+            emitter.jump(behind);
+        });
+        self.reports = Reports::Made;
+        for (&result, lanes) in inst.results.iter().zip(results) {
+            self.define(result, lanes);
+        }
+        done
+    }
+
+    /// Whether a loop can be run twice, and has something to report.
+    fn is_noted(&self, inst: &Inst, label: Label) -> bool {
+        let step = self.lanes(inst.args[2]).first().and_then(|step| step.constant());
+        if !self.steps_forward(label) && !step.and_then(Const::as_int).is_some_and(|step| step > 0) {
+            return false;
+        }
+        let mut found = Found {
+            accesses: self.accesses,
+            divisions: self.divisions,
+            labels: Vec::new(),
+            may_fault: false,
+        };
+        found.labels.push(label);
+        inst.blocks[0].insts.iter().all(|inst| self.is_repeatable(inst, &mut found)) && found.may_fault
+    }
+
+    /// Whether the step of a loop is known to be positive.
+    pub(super) fn steps_forward(&self, label: Label) -> bool {
+        self.facts.steps.get(label.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether an operation can be run twice, and leaves no fault but accesses of one element out of bounds.
+    fn is_repeatable(&self, inst: &Inst, found: &mut Found) -> bool {
+        if let Some(access) = inst.op.access() {
+            let known = self.facts.accesses.get(found.accesses).copied().unwrap_or_default();
+            found.accesses += 1;
+            if !(0..access.bounds.len()).all(|n| is_proven(known, n)) {
+                found.may_fault = true;
+                if !inst.result().is_some_and(|result| self.ty(result).lanes == 1) {
+                    return false;
+                }
+            }
+        }
+        if tilewise_ir::analysis::facts::is_integer_division(self.kernel, inst) {
+            let divisor = self.facts.divisors.get(found.divisions).copied();
+            found.divisions += 1;
+            return divisor == Some(true);
+        }
+        match (&inst.op, inst.op.effect()) {
+            (Op::If, _) => {}
+            (Op::For(label), _) => {
+                if !self.steps_forward(*label) {
+                    return false;
+                }
+                found.labels.push(*label);
+            }
+            (Op::Break(label) | Op::Continue(label), _) => return found.labels.contains(label),
+            (Op::Yield, _) => return true,
+            (_, effect) => return matches!(effect, Effect::Pure | Effect::Fault | Effect::Read),
+        }
+        let repeatable =
+            inst.blocks.iter().flat_map(|block| &block.insts).all(|inst| self.is_repeatable(inst, found));
+        if let Op::For(_) = inst.op {
+            found.labels.pop();
+        }
+        repeatable
+    }
+}
