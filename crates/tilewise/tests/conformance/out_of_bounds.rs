@@ -166,7 +166,7 @@ fn sums_of_rows(
 #[test]
 fn each_access_of_a_loop_that_only_reads_is_counted_once() {
     let starts = [0, 2, 2, 5, 9, 12, 14, 18, 16];
-    let columns = [1, 6, 99, 3, 5, 7, 99, 20, 2, 4, 77, 50, 0, 7, 99, 77];
+    let columns = [1, 6, 99, 3, 5, 7, 99, 20, 2, 4, 77, 50, 0, 7, 99, 5];
     let x = [5, -2, 7, 1, 3, 8, -4, 6];
     let mut faults = 0;
     let expected: Vec<i32> = (0..8)
