@@ -143,8 +143,14 @@ impl Emitter<'_> {
                         (a, b) = (self.wide_of(a), self.wide_of(b));
                     }
                 }
+                // The bits of constants: of -1.0 and -0.0 ptxas 13.0 makes integers that it converts, so that zero loses its sign.
+                let ty = match (class, a.constant().or(b.constant())) {
+                    (Class::F32, Some(_)) => "b32",
+                    (Class::F64, Some(_)) => "b64",
+                    _ => class.ty(),
+                };
                 let result = self.reg(class);
-                asm!(self, "selp.{} {result}, {a}, {b}, {condition}", class.ty());
+                asm!(self, "selp.{ty} {result}, {a}, {b}, {condition}");
                 result.into()
             })
             .collect();

@@ -70,6 +70,12 @@ same_as_rust! {
     }
     for [-3, -2, 0, 1, 2];
 
+    fn a_chosen_zero_keeps_its_sign(x: f32) -> f32 {
+        let sign = if x < 0.0 { -1.0f32 } else { -0.0 };
+        (sign * -0.0).recip()
+    }
+    for [-3.0, 0.0, 2.0];
+
     fn match_with_literals(x: i32) -> i32 {
         match x {
             0 => 10,
