@@ -34,6 +34,7 @@ fn every_benchmark_runs_and_is_written_as_json() {
     for line in lines.lines() {
         let record: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
         assert!(record["seconds_median"].as_f64().is_some_and(|s| s > 0.0), "{line}");
+        assert_eq!(record["device"], "cpu", "{line}");
         let [benchmark, by, name] =
             ["benchmark", "by", "name"].map(|key| record[key].as_str().unwrap_or("?"));
         names.push(format!("{benchmark}: {by}/{name}"));

@@ -91,9 +91,9 @@ impl Session {
         }
     }
 
-    /// The device that is measured, if there are two.
+    /// The device that is measured, for a record.
     fn device(&self) -> Option<String> {
-        self.beside.as_ref().map(|_| self.ctx.device_name().to_owned())
+        Some(self.ctx.device_name().to_owned())
     }
 
     /// How fast a kernel is beside the same on the other device, if that was measured before.
