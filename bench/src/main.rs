@@ -2,7 +2,8 @@
 //!
 //! [`kernels`] has what is measured, [`suites`] the benchmarks with their inputs and aims. [`timing`] times, [`check`]
 //! makes inputs and checks results, [`peers`] runs the program of the peers, [`report`] prints tables and writes JSON. [`code`] has
-//! what kernels become, [`passes`] what each pass of the optimiser gains, [`twins`] registers beside those of CUDA C++.
+//! what kernels become, [`passes`] what each pass of the optimiser gains, [`progress`] how long that will take, [`twins`]
+//! registers beside those of CUDA C++.
 
 mod check;
 mod checks;
@@ -11,6 +12,7 @@ mod error;
 mod kernels;
 mod passes;
 mod peers;
+mod progress;
 mod report;
 mod settings;
 mod suites;

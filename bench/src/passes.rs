@@ -1,7 +1,8 @@
 //! What each pass of the optimiser gains: the benchmarks without it, beside those with all.
 //!
-//! Each set of passes is a process of its own, by the variable `TILEWISE_OPT`. Times are those of the chosen device; code is
-//! PTX for any launch of the CPU device, as it is the same on every machine.
+//! Each set of passes is a process of its own, by the variable `TILEWISE_OPT`. Times are those of the chosen device, the
+//! shortest of some rounds: in a round one set runs after the other, so that what else the machine does at a time hits all of
+//! them. Code is PTX for any launch of the CPU device, as it is the same on every machine.
 
 use std::fs;
 use std::path::Path;
@@ -12,15 +13,12 @@ use tilewise::ir::pass::Optimizer;
 use crate::checks::Checks;
 use crate::code::{Usage, usages};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::report::Record;
 use crate::settings::Settings;
 
 /// The capability that registers are counted for.
 const CAPABILITY: u32 = 90;
-
-/// How often the benchmarks run with each set of passes, one set after the other: what else the machine does at a time then
-/// hits all of them. The shortest time counts.
-const ROUNDS: usize = 5;
 
 /// What was measured with one set of passes.
 struct Column {
@@ -85,18 +83,29 @@ fn print(title: &str, columns: &[Column], rows: &[&str], cell: impl Fn(&Column, 
 fn measure(settings: &Settings, sets: &[Optimizer], folder: &Path) -> Result<Vec<Column>> {
     let code = |&passes: &Optimizer| {
         let folder = folder.join(passes.to_string());
-        let words = ["-e", "cpu", "--quick", "--repeats", "1", "--no-peers", "--ptx"].map(Into::into);
-        child(passes, words.into_iter().chain([folder.clone().into_os_string()]).collect())?;
+        let mut arguments = settings.names();
+        let words = ["-e", "cpu", "--quick", "--repeats", "1", "--no-peers", "--ptx"];
+        arguments.extend(words.map(Into::into));
+        arguments.push(folder.clone().into_os_string());
+        child(passes, arguments)?;
         Ok(Column {
             passes,
             times: Vec::new(),
             code: usages(&folder, settings.ptxas.as_deref(), CAPABILITY)?,
         })
     };
-    let mut columns: Vec<Column> = sets.iter().map(code).collect::<Result<_>>()?;
-    for round in 1..=ROUNDS {
-        eprintln!("round {round} of {ROUNDS}");
+    let mut progress = Progress::start(sets.len());
+    let with_code = sets.iter().map(|passes| {
+        progress.next(&format!("code with TILEWISE_OPT={passes}"));
+        code(passes)
+    });
+    let mut columns: Vec<Column> = with_code.collect::<Result<_>>()?;
+    progress.end();
+    let rounds = settings.rounds();
+    let mut progress = Progress::start(rounds * sets.len());
+    for round in 1..=rounds {
         for column in &mut columns {
+            progress.next(&format!("times with TILEWISE_OPT={}, round {round} of {rounds}", column.passes));
             let times = times(settings, column.passes, &folder.join("times.jsonl"))?;
             if column.times.is_empty() {
                 column.times = times;
@@ -107,6 +116,7 @@ fn measure(settings: &Settings, sets: &[Optimizer], folder: &Path) -> Result<Vec
             }
         }
     }
+    progress.end();
     Ok(columns)
 }
 

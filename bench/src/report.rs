@@ -31,7 +31,7 @@ pub(crate) struct Record {
     /// Additions and multiplications of floats; 0 where that says nothing.
     #[serde(default)]
     pub(crate) flops: u64,
-    /// The device, where more than one is measured.
+    /// The device, by the name that opens it. A peer has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) device: Option<String>,
     /// How the result was found right.

@@ -69,6 +69,10 @@ pub(crate) struct Settings {
     #[arg(long, conflicts_with_all = ["ptx", "json"])]
     pub(crate) passes: bool,
 
+    /// How often --passes times each set of passes; the shortest time counts [default: 5, with --quick 1].
+    #[arg(long, value_name = "N", requires = "passes", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+
     /// NVIDIA's assembler, to count registers with --passes or --registers.
     #[arg(long, value_name = "PATH")]
     pub(crate) ptxas: Option<PathBuf>,
@@ -125,9 +129,14 @@ impl Settings {
         Benchmark::value_variants().iter().copied().filter(wanted).collect()
     }
 
+    /// Arguments that name the same benchmarks.
+    pub(crate) fn names(&self) -> Vec<OsString> {
+        self.benchmarks.iter().map(|benchmark| benchmark.name().into()).collect()
+    }
+
     /// Arguments that run the same benchmarks on the same device, without peers.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = self.benchmarks.iter().map(|b| b.name().into()).collect();
+        let mut arguments = self.names();
         let numbers = [
             ("--size", self.size()),
             ("--matrix", self.matrix()),
@@ -160,6 +169,11 @@ impl Settings {
     /// How often each kernel is timed.
     pub(crate) fn repeats(&self) -> usize {
         self.repeats.map_or(if self.quick { 3 } else { 30 }, |n| n as usize)
+    }
+
+    /// How often each set of passes is timed.
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds.map_or(if self.quick { 1 } else { 5 }, |n| n as usize)
     }
 
     /// How often a kernel is launched in a row where the launch itself is timed.

@@ -34,6 +34,7 @@ fn every_benchmark_runs_and_is_written_as_json() {
     for line in lines.lines() {
         let record: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
         assert!(record["seconds_median"].as_f64().is_some_and(|s| s > 0.0), "{line}");
+        assert_eq!(record["device"], "cpu", "{line}");
         let [benchmark, by, name] =
             ["benchmark", "by", "name"].map(|key| record[key].as_str().unwrap_or("?"));
         names.push(format!("{benchmark}: {by}/{name}"));
@@ -90,4 +91,35 @@ fn a_size_that_is_refused_is_told_in_a_line() {
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(error, "error: --matrix is 100; it has to be a multiple of 128, and more than 0\n");
+}
+
+#[test]
+fn a_name_that_is_no_benchmark_is_told_with_those_that_are() {
+    for args in [&["dots"][..], &["--passes", "dots"]] {
+        let output = bench(args);
+        assert_eq!(output.status.code(), Some(2));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains("invalid value 'dots'"), "{error}");
+        assert!(
+            error.contains("[possible values: copy, dot, add, matmul, indirect, launch, first-launch]"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn passes_are_measured_with_the_benchmarks_that_are_named() {
+    let output = bench(&["--passes", "dot"]);
+    let text = stdout(&output);
+    for table in ["time, 1 is with all passes", "instructions of PTX"] {
+        let (_, rows) = text.split_once(table).expect("the table");
+        let (heads, rows) = rows.split_once('\n').expect("rows");
+        assert!(heads.contains("all") && heads.contains("-cse") && heads.contains("none"), "{text}");
+        let names = rows.lines().take_while(|row| !row.is_empty()).filter_map(|row| row.split(' ').next());
+        let names: Vec<&str> = names.filter(|name| *name != "copy-copy").collect();
+        assert_eq!(names, ["dot-tree", "dot-vectors"], "{text}");
+    }
+    let progress = String::from_utf8_lossy(&output.stderr);
+    assert!(progress.contains(": times with TILEWISE_OPT=1, round 1 of 1\n"), "{progress}");
+    assert!(progress.contains(" left\n"), "{progress}");
 }

@@ -8,6 +8,18 @@ pub(crate) fn run() -> Result<(), String> {
     let ptxas = ptxas::find()?;
     let suites = ["dot", "add", "matmul", "indirect"];
     let run = ["run", "--quiet", "--release", "-p", "tilewise-bench", "--"];
-    let how = ["-e", "cpu", "--quick", "--repeats", "15", "--dot-blocks", "8", "--passes", "--ptxas"];
+    let how = [
+        "-e",
+        "cpu",
+        "--quick",
+        "--repeats",
+        "15",
+        "--dot-blocks",
+        "8",
+        "--passes",
+        "--rounds",
+        "5",
+        "--ptxas",
+    ];
     cargo(&[&run[..], &suites, &how, &[&ptxas.to_string_lossy()]].concat(), &[])
 }

@@ -32,6 +32,6 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
     );
     let mut records: Vec<Record> = record.into_iter().collect();
     records.extend(peers);
-    session.report.add(&format!("copy of {n} f32 on the device"), records);
+    session.report.add(&format!("copy of {n} f32"), records);
     Ok(())
 }

@@ -40,6 +40,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
         record("enqueue", enqueue, batch, ENQUEUE, &peers),
         record("with synchronize", whole, batch, WHOLE, &peers),
     ];
+    records.iter_mut().for_each(|record| record.device = session.device());
     records.extend(peers);
     session.report.add(&format!("launch of an empty kernel, {batch} in a row, time of one"), records);
     Ok(())

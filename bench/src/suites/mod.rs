@@ -12,7 +12,7 @@ pub(crate) use first_launch::child as first_launch_child;
 
 use std::cell::Cell;
 
-use tilewise::DeviceContext;
+use tilewise::{DeviceContext, DeviceInfo};
 
 use crate::check::Verified;
 use crate::checks::Checks;
@@ -44,9 +44,7 @@ pub(crate) struct Session {
 
 /// Another device to run the same kernels on.
 ///
-/// Its context stays open while the first device is measured, and that is needed: NVIDIA's driver 580.159.04 leaves an
-/// H200 at times in a state in which whatever is stored takes more than twice as long, for seconds, if only Vulkan uses it. With a
-/// context of CUDA open it never does.
+/// Its context stays open while the first device is measured. A GPU may need that: `docs/benchmark.md`, "Vulkan alone".
 #[derive(Debug)]
 pub(crate) struct Beside {
     /// The device's context; that of the first device while this one is measured.
@@ -55,9 +53,17 @@ pub(crate) struct Beside {
     pub(crate) runs: bool,
 }
 
-/// The part of the other device's speed that is aimed at: by Vulkan, of the same GPU by CUDA.
-const BESIDE: [(Benchmark, &str, f64); 3] =
+/// The part of a GPU's speed by CUDA that is aimed at by Vulkan.
+const VULKAN_BESIDE_CUDA: [(Benchmark, &str, f64); 3] =
     [(Benchmark::Add, "vectors", 0.90), (Benchmark::Dot, "tree", 0.85), (Benchmark::Matmul, "tiled", 0.85)];
+
+/// The part of the other device's speed that is aimed at for a kernel of ours. Of two devices at will nothing is known.
+fn aim_beside(device: &DeviceInfo, other: &DeviceInfo, benchmark: Benchmark, kernel: &str) -> Option<f64> {
+    let is = |info: &DeviceInfo, kind| info.name.split(':').next() == Some(kind);
+    let by_vulkan = is(device, "vulkan") && device.description.contains("NVIDIA") && is(other, "nvidia");
+    let mut aims = VULKAN_BESIDE_CUDA.iter().filter(|_| by_vulkan);
+    aims.find(|&&(of, name, _)| (of, name) == (benchmark, kernel)).map(|&(.., aim)| aim)
+}
 
 /// One kernel of a benchmark.
 struct Case<'a> {
@@ -91,9 +97,9 @@ impl Session {
         }
     }
 
-    /// The device that is measured, if there are two.
+    /// The device that is measured, for a record.
     fn device(&self) -> Option<String> {
-        self.beside.as_ref().map(|_| self.ctx.device_name().to_owned())
+        Some(self.ctx.device_name().to_owned())
     }
 
     /// How fast a kernel is beside the same on the other device, if that was measured before.
@@ -101,11 +107,8 @@ impl Session {
         let Some(Beside { ctx, runs: false }) = &self.beside else { return };
         let device = ctx.device_name();
         if let Some(other) = self.report.on(device, record) {
-            let aims = BESIDE.iter().filter(|_| checks == Checks::On);
-            let aim = aims
-                .filter(|&&(benchmark, name, _)| (benchmark, name) == (case.benchmark, case.name))
-                .map(|&(.., aim)| aim)
-                .next();
+            let aim = aim_beside(self.ctx.device_info(), ctx.device_info(), case.benchmark, case.name)
+                .filter(|_| checks == Checks::On);
             let ratio = other.seconds_median / record.seconds_median;
             record.ratios.push(Ratio { peer: format!("{} on {device}", record.label()), ratio, aim });
         }
@@ -218,6 +221,33 @@ fn against_unchecked(records: &mut [Record], aim: f64) {
         if let Some(peer) = without.iter().find(|other| other.name == record.name) {
             let ratio = peer.seconds_median / record.seconds_median;
             record.ratios.push(Ratio { peer: peer.label(), ratio, aim: Some(aim) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aims_beside_another_device_are_for_one_gpu_by_vulkan_and_by_cuda() {
+        let any = DeviceContext::devices().remove(0);
+        let device = |name: &str, description: &str| {
+            let mut info = any.clone();
+            (info.name, info.description) = (name.to_owned(), description.to_owned());
+            info
+        };
+        let cuda = device("nvidia", "NVIDIA H200, compute capability 9.0, 139.8 GiB of memory");
+        let second = device("nvidia:1", "NVIDIA H200, compute capability 9.0, 139.8 GiB of memory");
+        let vulkan = device("vulkan", "NVIDIA H200 by Vulkan, driver NVIDIA 580.159.04");
+        let software = device("vulkan", "llvmpipe (LLVM 15.0.6) by Vulkan, a software adapter");
+        let cpu = device("cpu", "SIMT interpreter");
+        let aim = |device, other| aim_beside(device, other, Benchmark::Add, "vectors");
+        assert_eq!(aim(&vulkan, &cuda), Some(0.90));
+        assert_eq!(aim(&vulkan, &second), Some(0.90));
+        assert_eq!(aim_beside(&vulkan, &cuda, Benchmark::Add, "tiled"), None);
+        for (device, other) in [(&cuda, &vulkan), (&software, &cuda), (&vulkan, &cpu), (&cpu, &cpu)] {
+            assert_eq!(aim(device, other), None, "{} beside {}", device.name, other.name);
         }
     }
 }

@@ -195,6 +195,46 @@ impl Kernel {
         }
     }
 
+    /// Whether this memory is the thread's own.
+    pub fn is_local_memory(&self, mem: MemRef) -> bool {
+        matches!(mem, MemRef::Alloc(alloc) if self.allocs[alloc.0 as usize].space == Space::Local)
+    }
+
+    /// Whether an access of one memory may touch what an access of the other, by the same thread, touches.
+    ///
+    /// Two memories are never the same, except tensors that are both marked [`aliased`](ParamKind::Tensor::aliased), of
+    /// which no more is known. (Tensors without the mark that nobody writes may share their storage too: no operation
+    /// can tell.)
+    ///
+    /// ```
+    /// use tilewise_ir::{Kernel, MemRef, ParamId};
+    ///
+    /// let kernel: Kernel = "
+    ///     kernel @k(%x: tensor<f32, 1>, %out: tensor<f32, 1, mut, aliased>, %in: tensor<f32, 1, aliased>) {
+    ///       return
+    ///     }
+    /// ".parse()?;
+    /// let [x, out, input] = [0, 1, 2].map(|param| MemRef::Param(ParamId(param)));
+    /// assert!(kernel.may_be_same(out, input));
+    /// assert!(!kernel.may_be_same(out, x));
+    /// # Ok::<(), tilewise_ir::ParseError>(())
+    /// ```
+    pub fn may_be_same(&self, a: MemRef, b: MemRef) -> bool {
+        let is_aliased = |mem| match mem {
+            MemRef::Param(param) => {
+                matches!(self.params[param.0 as usize].kind, ParamKind::Tensor { aliased: true, .. })
+            }
+            MemRef::Alloc(_) => false,
+        };
+        a == b || is_aliased(a) && is_aliased(b)
+    }
+
+    /// All memory that operations can name: parameters, then allocations.
+    pub fn memories(&self) -> impl Iterator<Item = MemRef> + use<> {
+        let params = (0..self.params.len() as u32).map(|param| MemRef::Param(ParamId(param)));
+        params.chain((0..self.allocs.len() as u32).map(|alloc| MemRef::Alloc(AllocId(alloc))))
+    }
+
     /// Number of operations, those in nested blocks included.
     pub fn op_count(&self) -> usize {
         let mut n = 0;
@@ -257,5 +297,74 @@ impl Inst {
             [value] => Some(value),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kernel, MemRef};
+
+    /// All kinds of memory, two of each.
+    const ALL: &str = "
+        kernel @k(
+          %n: u32,
+          %read: tensor<f32, 1>, %read2: tensor<f32, 1>,
+          %write: tensor<f32, 1, mut>, %write2: tensor<f32, 1, mut>,
+          %in: tensor<f32, 1, aliased>, %in2: tensor<u32, 2, aliased>,
+          %out: tensor<f32, 1, mut, aliased>, %out2: tensor<f32, 1, mut, aliased>
+        ) {
+          shared %s: array<f32, 64>
+          shared %s2: array<f32, 64>
+          local %l: array<f32, 4>
+          local %l2: array<f32, 4>
+          return
+        }";
+
+    fn all() -> (Kernel, Vec<MemRef>) {
+        let kernel: Kernel = ALL.parse().expect("the kernel parses");
+        // The scalar parameter is no memory.
+        let memories = kernel.memories().skip(1).collect();
+        (kernel, memories)
+    }
+
+    fn named(kernel: &Kernel, memories: &[MemRef], holds: impl Fn(MemRef) -> bool) -> String {
+        let names = memories.iter().filter(|&&mem| holds(mem)).map(|&mem| kernel.mem_name(mem));
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn only_tensors_that_are_both_aliased_may_be_the_same() {
+        let (kernel, memories) = all();
+        let table: Vec<String> = memories
+            .iter()
+            .map(|&a| {
+                let same = named(&kernel, &memories, |b| kernel.may_be_same(a, b));
+                format!("{}: {same}", kernel.mem_name(a))
+            })
+            .collect();
+        assert_eq!(
+            table,
+            [
+                "read: read",
+                "read2: read2",
+                "write: write",
+                "write2: write2",
+                "in: in in2 out out2",
+                "in2: in in2 out out2",
+                "out: in in2 out out2",
+                "out2: in in2 out out2",
+                "s: s",
+                "s2: s2",
+                "l: l",
+                "l2: l2",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_nobody_writes_and_what_is_a_threads_own() {
+        let (kernel, memories) = all();
+        assert_eq!(named(&kernel, &memories, |mem| kernel.is_constant_memory(mem)), "read read2");
+        assert_eq!(named(&kernel, &memories, |mem| kernel.is_local_memory(mem)), "l l2");
     }
 }

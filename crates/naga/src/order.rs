@@ -4,14 +4,7 @@
 //! has read of it in a cache of its own has to drop all of that. Most kernels exchange values by shared memory alone.
 
 use rustc_hash::FxHashMap;
-use tilewise_ir::{Block, Effect, Inst, Kernel, MemRef, Op, ParamId, ParamKind};
-
-/// Tensors that may be the same memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Storage {
-    Own(ParamId),
-    Aliased,
-}
+use tilewise_ir::{Block, Effect, Inst, Kernel, MemRef, Op};
 
 /// Where memory is accessed: first and last of the operations that do.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +33,8 @@ impl Range {
 struct Walk {
     /// Operations that were met.
     at: usize,
-    /// All accesses and those that write, for each memory of tensors.
-    accesses: FxHashMap<Storage, (Option<Range>, Option<Range>)>,
+    /// All accesses and those that write, for each tensor, and what may be the same.
+    accesses: FxHashMap<MemRef, (Option<Range>, Option<Range>)>,
     /// Each barrier, as the operations that may run both before and after it: itself, or the outermost loop around it.
     barriers: Vec<(usize, usize)>,
     in_loop: bool,
@@ -58,16 +51,14 @@ impl Walk {
         self.at += 1;
         let (start, barriers) = (self.at, self.barriers.len());
         if let Some(access) = inst.op.access()
-            && let MemRef::Param(param) = access.mem
+            && matches!(access.mem, MemRef::Param(_))
         {
-            let storage = match kernel.params[param.0 as usize].kind {
-                ParamKind::Tensor { aliased: true, .. } => Storage::Aliased,
-                ParamKind::Tensor { .. } | ParamKind::Scalar(_) => Storage::Own(param),
-            };
-            let (all, writes) = self.accesses.entry(storage).or_default();
-            Range::add(all, start);
-            if inst.op.effect() == Effect::Write {
-                Range::add(writes, start);
+            for mem in kernel.memories().filter(|&mem| kernel.may_be_same(access.mem, mem)) {
+                let (all, writes) = self.accesses.entry(mem).or_default();
+                Range::add(all, start);
+                if inst.op.effect() == Effect::Write {
+                    Range::add(writes, start);
+                }
             }
         }
         if matches!(inst.op, Op::Barrier | Op::WarpBarrier) {

@@ -44,3 +44,12 @@ fn constants_may_be_hidden() {
     assert!(shown.contains("0.75"), "{shown}");
     assert!(!hidden.contains("0.75") && hidden.contains("^ u64("), "{hidden}");
 }
+
+#[test]
+fn a_report_is_one_store_whatever_it_has_of_values() {
+    let body = "%0 = thread_idx.x\n%1 = const u32 7\n%2 = const bool false\nprint \"{} {} {}\", %0, %1, %0\n\
+        assert %2, \"{}\", %1\nprint \"\"";
+    let text = wgsl(body, &Capabilities::ALL);
+    assert_eq!(text.matches("fn report_").count(), 3, "{text}");
+    assert_eq!(text.matches("atomicStore(").count(), 3, "{text}");
+}

@@ -8,6 +8,12 @@ use std::time::{Duration, Instant};
 use riri::GlobalBuf;
 use tilewise::prelude::*;
 
+#[path = "../../../bench/src/kernels/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "shared with the benchmark program, which uses all of it, and tests it"
+)]
 mod kernels;
 
 use kernels::{add, dot, matmul};
@@ -128,10 +134,10 @@ fn main() -> tilewise::Result<()> {
         Ok((a, b, ctx.zeros::<f32, 1>(row_major([n]))?))
     };
     compare("add f32, n = 2^20, 256 threads", 11, vectors, |ctx, (a, b, out)| {
-        ctx.enqueue_function(add(out, a, b), grid_dim(n / 256), block_dim(256))
+        ctx.enqueue_function(add::scalar(out, a, b), grid_dim(n / 256), block_dim(256))
     })?;
     compare("tree dot f32, n = 2^20, 256 threads", 11, vectors, |ctx, (a, b, out)| {
-        ctx.enqueue_function(dot::<256>(out, a, b), grid_dim(n / 256), block_dim(256))
+        ctx.enqueue_function(dot::tree(out, a, b), grid_dim(n / dot::THREADS), block_dim(dot::THREADS))
     })?;
     let m = 1 << 10;
     let matrices = |ctx: &DeviceContext| {
@@ -140,7 +146,7 @@ fn main() -> tilewise::Result<()> {
         Ok((a, b, ctx.zeros::<f32, 2>(row_major([m, m]))?))
     };
     compare("tiled matmul f32, 2^20 elements, tile 16", 1, matrices, |ctx, (a, b, c)| {
-        ctx.enqueue_function(matmul::<16>(c, a, b), grid_dim((m / 16, m / 16)), block_dim((16, 16)))
+        ctx.enqueue_function(matmul::tiled::<16>(c, a, b), grid_dim((m / 16, m / 16)), block_dim((16, 16)))
     })?;
 
     let blocks = 64;

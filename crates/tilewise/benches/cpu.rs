@@ -8,6 +8,12 @@ use std::time::{Duration, Instant};
 
 use tilewise::prelude::*;
 
+#[path = "../../../bench/src/kernels/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "shared with the benchmark program, which uses all of it, and tests it"
+)]
 mod kernels;
 
 use kernels::{add, dot, matmul};
@@ -99,7 +105,7 @@ fn main() -> tilewise::Result<()> {
     let mut out = ctx.zeros::<f32, 1>(row_major([n]))?;
     let mut failed = None;
     let device = median(5, || {
-        let done = ctx.enqueue_function(add(&mut out, &a, &b), grid_dim(n / 256), block_dim(256));
+        let done = ctx.enqueue_function(add::scalar(&mut out, &a, &b), grid_dim(n / 256), block_dim(256));
         failed = done.and_then(|()| ctx.synchronize()).err();
     });
     failed.map_or(Ok(()), Err)?;
@@ -116,7 +122,11 @@ fn main() -> tilewise::Result<()> {
     let mut failed = None;
     let device = median(5, || {
         let done = total.enqueue_fill(0.0).and_then(|()| {
-            ctx.enqueue_function(dot::<256>(&mut total, &a, &b), grid_dim(n / 256), block_dim(256))
+            ctx.enqueue_function(
+                dot::tree(&mut total, &a, &b),
+                grid_dim(n / dot::THREADS),
+                block_dim(dot::THREADS),
+            )
         });
         failed = done.and_then(|()| ctx.synchronize()).err();
     });
@@ -146,7 +156,7 @@ fn main() -> tilewise::Result<()> {
     let mut failed = None;
     let device = median(5, || {
         let done = ctx.enqueue_function(
-            matmul::<16>(&mut c, &a, &b),
+            matmul::tiled::<16>(&mut c, &a, &b),
             grid_dim((m / 16, m / 16)),
             block_dim((16, 16)),
         );
@@ -158,7 +168,7 @@ fn main() -> tilewise::Result<()> {
     report("tiled matmul f32, 512, tile 16, vs i-k-j", plain, device, 30.0);
 
     let staged = median(50, || {
-        if let Ok(mut kernel) = matmul::<16>(&mut c, &a, &b).into_kernel() {
+        if let Ok(mut kernel) = matmul::tiled::<16>(&mut c, &a, &b).into_kernel() {
             tilewise::ir::pass::prepare(&mut kernel);
             tilewise::ir::pass::optimize(&mut kernel);
             black_box(kernel);

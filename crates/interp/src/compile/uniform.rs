@@ -8,7 +8,7 @@
 //! That argument needs the smallest position to go first, always. Where threads may have to wait for each other
 //! elsewhere than at a join (see [`waits`](super::waits)), some go ahead; there only [`Uniformity::Block`] counts.
 
-use tilewise_ir::{BinaryOp, Builtin, Const, MemRef, Op, Scalar, Value};
+use tilewise_ir::{BinaryOp, Builtin, Const, Op, Scalar, Value};
 
 use super::index::{Def, Index, Position, yielded};
 
@@ -147,7 +147,9 @@ impl<'a, 'k> Uniform<'a, 'k> {
             | Op::Splat(_)
             | Op::Pack
             | Op::Extract(_) => self.join(&inst.args),
-            Op::Load(access) if !is_local(index, access.mem) => self.join(&inst.args).max(self.step),
+            Op::Load(access) if !index.kernel.is_local_memory(access.mem) => {
+                self.join(&inst.args).max(self.step)
+            }
             Op::If => {
                 let mut sides = inst.blocks.iter().filter_map(yielded);
                 match (sides.next(), sides.next()) {
@@ -218,14 +220,6 @@ pub(super) fn constant(index: &Index<'_>, value: Value) -> Option<Const> {
         Op::Const(value) => Some(value),
         Op::Splat(_) => constant(index, inst.args[0]),
         _ => None,
-    }
-}
-
-/// Whether memory belongs to a thread.
-pub(super) fn is_local(index: &Index<'_>, mem: MemRef) -> bool {
-    match mem {
-        MemRef::Param(_) => false,
-        MemRef::Alloc(a) => index.kernel.allocs[a.0 as usize].space == tilewise_ir::Space::Local,
     }
 }
 

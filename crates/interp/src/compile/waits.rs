@@ -7,7 +7,7 @@
 //! A barrier or an operation of a warp that only some threads come to has the same effect: they stay behind, and the
 //! others go ahead.
 
-use tilewise_ir::{MemRef, Op, ParamKind, Space, Value};
+use tilewise_ir::{MemRef, Op, Space, Value};
 
 use super::index::{Index, Position, yielded};
 use super::uniform::Uniform;
@@ -67,10 +67,7 @@ impl Taint<'_, '_> {
         match &inst.op {
             Op::Load(access) | Op::AtomicLoad(access, ..) => {
                 let shared = match access.mem {
-                    MemRef::Param(p) => match index.kernel.params[p.0 as usize].kind {
-                        ParamKind::Tensor { mutable, aliased, .. } => mutable || aliased,
-                        ParamKind::Scalar(_) => false,
-                    },
+                    MemRef::Param(_) => !index.kernel.is_constant_memory(access.mem),
                     MemRef::Alloc(a) => match index.kernel.allocs[a.0 as usize].space {
                         Space::Shared => true,
                         Space::Local => self.locals[a.0 as usize],

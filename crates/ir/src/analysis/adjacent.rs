@@ -11,7 +11,7 @@
 //!
 //! Only plain accesses of one lane without bounds take part: they can be no fault.
 
-use crate::kernel::{Block, Inst, Kernel, MemRef, ParamKind, Value};
+use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
 use crate::op::{BinaryOp, Effect, Op};
 use crate::types::Scalar;
 use rustc_hash::FxHashMap;
@@ -142,11 +142,11 @@ impl<'k> Finder<'k> {
             // It orders, or is seen by others.
             _ => return self.close_all(),
         };
-        for mem in self.same_memory(access.mem) {
+        for mem in self.others_that_may_be_same(access.mem) {
             self.close(mem);
         }
         if !self.is_candidate(inst) {
-            if is_store || !self.is_constant(access.mem) {
+            if is_store || !self.kernel.is_constant_memory(access.mem) {
                 self.close(access.mem);
             }
             return;
@@ -247,22 +247,10 @@ impl<'k> Finder<'k> {
         access.bounds.is_empty() && self.kernel.mem_elem(access.mem).is_some_and(one_lane)
     }
 
-    /// The other memories that may be the same as one.
-    fn same_memory(&self, mem: MemRef) -> SmallVec<[MemRef; 2]> {
-        let aliased = |mem: MemRef| match mem {
-            MemRef::Param(param) => {
-                matches!(self.kernel.params[param.0 as usize].kind, ParamKind::Tensor { aliased: true, .. })
-            }
-            MemRef::Alloc(_) => false,
-        };
-        if !aliased(mem) {
-            return SmallVec::new();
-        }
-        self.open.keys().copied().filter(|&other| other != mem && aliased(other)).collect()
-    }
-
-    fn is_constant(&self, mem: MemRef) -> bool {
-        self.kernel.is_constant_memory(mem)
+    /// The other memories with groups that may be the same as one.
+    fn others_that_may_be_same(&self, mem: MemRef) -> SmallVec<[MemRef; 2]> {
+        let others = self.open.keys().copied().filter(|&other| other != mem);
+        others.filter(|&other| self.kernel.may_be_same(mem, other)).collect()
     }
 
     /// An offset as a sum: the terms in order, and the constant.

@@ -21,7 +21,7 @@ use super::range::Range;
 use super::rounds::LoopState;
 use super::transfer;
 use crate::kernel::{Block, Inst, Kernel, ParamId, Value};
-use crate::op::{Axis, Builtin, Op, WARP_SIZE};
+use crate::op::{Axis, Builtin, Effect, Op, WARP_SIZE};
 use crate::types::{Scalar, Type};
 use smallvec::SmallVec;
 
@@ -475,48 +475,9 @@ fn ends_with_yield(block: &Block) -> bool {
     block.insts.last().is_some_and(|inst| matches!(inst.op, Op::Yield))
 }
 
-/// Whether the result is a function of the operands alone.
+/// Whether the result is a function of the operands and the thread alone.
 pub(super) fn is_computed(op: &Op) -> bool {
-    match op {
-        Op::Const(_)
-        | Op::Builtin(..)
-        | Op::LaneId
-        | Op::Scalar(_)
-        | Op::Extent(..)
-        | Op::Stride(..)
-        | Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Compare(_)
-        | Op::MulAdd
-        | Op::Select
-        | Op::Cast(_)
-        | Op::Bitcast(_)
-        | Op::Splat(_)
-        | Op::Pack
-        | Op::Extract(_) => true,
-        Op::Load(_)
-        | Op::Store(_)
-        | Op::AtomicLoad(..)
-        | Op::AtomicStore(..)
-        | Op::AtomicRmw(..)
-        | Op::AtomicCas(..)
-        | Op::Fence(..)
-        | Op::Barrier
-        | Op::Shuffle(_)
-        | Op::Ballot
-        | Op::WarpReduce(_)
-        | Op::WarpScan(_)
-        | Op::WarpBarrier
-        | Op::Print(_)
-        | Op::Assert(_)
-        | Op::If
-        | Op::Loop(_)
-        | Op::For(_)
-        | Op::Yield
-        | Op::Break(_)
-        | Op::Continue(_)
-        | Op::Return => false,
-    }
+    matches!(op.effect(), Effect::Pure | Effect::Fault)
 }
 
 /// By number of the access, whether it is one of a [run](adjacent::Run), up to the last one that is.

@@ -1,14 +1,9 @@
-//! What accesses touch: which memory is whose, how many elements, which bounds hold.
+//! What accesses touch: how many elements, which bounds hold.
 
-use crate::kernel::{Inst, Kernel, MemRef, Space, Value};
+use crate::kernel::{Inst, Kernel, Value};
 use crate::op::Op;
 use crate::pass::constants::Constants;
 use smallvec::SmallVec;
-
-/// Whether this memory is the thread's own.
-pub fn is_local(kernel: &Kernel, mem: MemRef) -> bool {
-    matches!(mem, MemRef::Alloc(alloc) if kernel.allocs[alloc.0 as usize].space == Space::Local)
-}
 
 /// How many elements of its memory an access touches.
 pub fn elements(kernel: &Kernel, inst: &Inst) -> u64 {

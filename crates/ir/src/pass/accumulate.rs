@@ -28,7 +28,7 @@
 //!
 //! It runs after [`licm`](crate::pass::licm), which brings offsets out of loops, and again when bounds are proved.
 
-use crate::kernel::{Block, Inst, Kernel, MemRef, ParamKind, Value};
+use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
 use crate::op::{Access, CompareOp, Effect, Label, Op};
 use crate::pass::constants::Constants;
 use crate::pass::rewrite::Substitution;
@@ -141,8 +141,9 @@ impl Promoter<'_> {
 
     /// Whether a body touches an element, and what may be the same, at its top level and as that element alone.
     fn is_alone(&self, body: &Block, element: Element) -> bool {
-        let may_be_same =
-            |inst: &Inst| inst.op.access().is_some_and(|access| self.may_be_same(access.mem, element.mem));
+        let may_be_same = |inst: &Inst| {
+            inst.op.access().is_some_and(|access| self.kernel.may_be_same(access.mem, element.mem))
+        };
         body.insts.iter().all(|inst| {
             let mut nested = false;
             for inner in &inst.blocks {
@@ -150,16 +151,6 @@ impl Promoter<'_> {
             }
             !nested && (!may_be_same(inst) || self.element(inst) == Some(element))
         })
-    }
-
-    fn may_be_same(&self, a: MemRef, b: MemRef) -> bool {
-        let aliased = |mem| match mem {
-            MemRef::Param(param) => {
-                matches!(self.kernel.params[param.0 as usize].kind, ParamKind::Tensor { aliased: true, .. })
-            }
-            MemRef::Alloc(_) => false,
-        };
-        a == b || aliased(a) && aliased(b)
     }
 
     /// Writes a loop that carries the element.

@@ -13,14 +13,13 @@
 //!   no other* by nobody. (A store to an array changes all of it: offsets are not compared.)
 //! - *Shared memory and other tensors* can also be changed by other threads. A program without data races orders such
 //!   a write and the loads by a barrier, a fence or an atomic operation, so those end what is known of all such
-//!   memory. Writes to one tensor change another only if both are marked as aliased.
+//!   memory. Writes to one tensor change another only if they [may be the same](Kernel::may_be_same).
 //! - In a loop, all that its body changes is unknown at its start already, because of the rounds before. At the start
 //!   of a `Loop` all memory that others can change is unknown, even if the body has nothing that orders: waiting for
 //!   another thread with a plain load is a race, but it need not hang because of us.
 
-use crate::kernel::{Block, Inst, Kernel, MemRef, ParamKind, Value};
+use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
 use crate::op::{BinaryOp, CompareOp, Effect, Op};
-use crate::pass::access;
 use crate::pass::rewrite::Substitution;
 use crate::types::Type;
 use rustc_hash::FxHasher;
@@ -151,26 +150,18 @@ impl Eliminator<'_> {
     }
 
     fn change_memory(&mut self, mem: MemRef) {
-        self.versions += 1;
-        let index = self.index(mem);
-        self.memory[index] = self.versions;
-        let aliased = |kind: &ParamKind| matches!(kind, ParamKind::Tensor { aliased: true, .. });
-        if matches!(mem, MemRef::Param(_)) && aliased(&self.kernel.params[index].kind) {
-            for (i, param) in self.kernel.params.iter().enumerate() {
-                if aliased(&param.kind) {
-                    self.memory[i] = self.versions;
-                }
-            }
-        }
+        self.change_where(|kernel, other| kernel.may_be_same(mem, other));
     }
 
     /// Takes note that other threads may have written.
     fn change_what_others_can(&mut self) {
+        self.change_where(|kernel, mem| !kernel.is_local_memory(mem) && !kernel.is_constant_memory(mem));
+    }
+
+    fn change_where(&mut self, changes: impl Fn(&Kernel, MemRef) -> bool) {
         self.versions += 1;
-        let params = (0..self.kernel.params.len() as u32).map(|i| MemRef::Param(crate::ParamId(i)));
-        let allocs = (0..self.kernel.allocs.len() as u32).map(|i| MemRef::Alloc(crate::AllocId(i)));
-        for (mem, version) in params.chain(allocs).zip(&mut self.memory) {
-            if !access::is_local(self.kernel, mem) && !self.kernel.is_constant_memory(mem) {
+        for (mem, version) in self.kernel.memories().zip(&mut self.memory) {
+            if changes(self.kernel, mem) {
                 *version = self.versions;
             }
         }

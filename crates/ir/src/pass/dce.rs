@@ -15,7 +15,7 @@ use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
 use crate::op::{Effect, Label, Op};
 use crate::pass::constants::Constants;
 use crate::pass::uses::Exits;
-use crate::pass::{access, effects, slots};
+use crate::pass::{effects, slots};
 
 /// Runs the pass; gives whether the kernel has changed.
 pub fn run(kernel: &mut Kernel) -> bool {
@@ -252,7 +252,7 @@ impl<'k> NodeBuilder<'k> {
             Effect::Fault | Effect::Sync | Effect::Output => true,
             Effect::Write => match &inst.op {
                 Op::Store(access) => match access.mem {
-                    MemRef::Alloc(alloc) if access::is_local(self.kernel, access.mem) => {
+                    MemRef::Alloc(alloc) if self.kernel.is_local_memory(access.mem) => {
                         self.read[alloc.0 as usize] || !access.bounds.is_empty()
                     }
                     _ => true,

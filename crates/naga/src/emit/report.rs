@@ -8,8 +8,7 @@ use crate::plan::{Register, bound_tensors};
 use crate::site::{ENTRY_WORDS, HEADER_WORDS, MAX_FAULT_VALUES};
 use naga::{
     AddressSpace, AtomicFunction, BinaryOperator as Operator, Expression, Function, FunctionArgument,
-    FunctionResult, GlobalVariable, Handle, MemoryDecorations, Statement, StorageAccess, TypeInner,
-    VectorSize,
+    GlobalVariable, Handle, MemoryDecorations, Statement, StorageAccess, TypeInner, VectorSize,
 };
 use std::sync::Arc;
 use tilewise_ir::{Format, Inst, Site, SiteKind, Span, Type, Value};
@@ -17,11 +16,11 @@ use tilewise_ir::{Format, Inst, Site, SiteKind, Span, Type, Value};
 /// Word of the launch that holds its number.
 const LAUNCH_NUMBER: u32 = 6;
 
-/// The buffer of reports, and the function that makes an entry in it.
-#[derive(Clone, Copy, Debug)]
+/// The buffer of reports, and the functions that make an entry in it, by what it is and by the words of its values.
+#[derive(Debug)]
 pub(super) struct Reports {
     buffer: Handle<GlobalVariable>,
-    begin: Handle<Function>,
+    functions: Vec<((Area, usize), Handle<Function>)>,
 }
 
 /// Faults or lines.
@@ -79,7 +78,8 @@ impl<'k> Emitter<'k> {
     }
 
     fn entry(&mut self, area: Area, span: Span, kind: SiteKind, values: &[(Expr, Expr)]) {
-        let reports = self.reports();
+        let words: Vec<Expr> = values.iter().flat_map(|&(low, high)| [low, high]).collect();
+        let function = self.report(area, words.len());
         let site = self.sites.len() as u32;
         self.sites.push(Site { span, kind });
         let launch = self.word(LAUNCH_NUMBER);
@@ -88,74 +88,72 @@ impl<'k> Emitter<'k> {
         let components = vec![base, self.word(1), self.word(2)];
         let base = self.code.emit(Expression::Compose { ty: vec3, components });
         let block = self.code.binary(Operator::Add, base, self.block);
-        let numbers =
-            [area as u32, site, ENTRY_WORDS + 2 * values.len() as u32].map(|number| self.code.u32(number));
-        let at = self.code.constant(Expression::CallResult(reports.begin));
-        let arguments = numbers.into_iter().chain([launch, block, self.thread]).collect();
-        self.code.push(Statement::Call { function: reports.begin, arguments, result: Some(at) });
-        if values.is_empty() {
-            return;
-        }
-        let none = self.code.u32(u32::MAX);
-        let has_room = self.code.binary(Operator::NotEqual, at, none);
-        self.code.open();
-        let buffer = self.code.global(reports.buffer);
-        for (n, &(low, high)) in values.iter().enumerate() {
-            let word = ENTRY_WORDS + 2 * n as u32;
-            self.code.put_word(buffer, at, word, low);
-            self.code.put_word(buffer, at, word + 1, high);
-        }
-        self.code.close_if(has_room);
+        let site = self.code.u32(site);
+        let arguments = [site, launch, block, self.thread].into_iter().chain(words).collect();
+        self.code.push(Statement::Call { function, arguments, result: None });
     }
 
-    fn reports(&mut self) -> Reports {
-        if let Some(reports) = self.reports {
-            return reports;
+    /// The function that reports values of so many words.
+    fn report(&mut self, area: Area, words: usize) -> Handle<Function> {
+        let binding = TENSORS_BINDING + bound_tensors(&self.plan.memories).len() as u32;
+        let code = &mut self.code;
+        let reports = self.reports.get_or_insert_with(|| Reports::new(code, binding));
+        let buffer = reports.buffer;
+        if let Some(&(_, function)) = reports.functions.iter().find(|&&(key, _)| key == (area, words)) {
+            return function;
         }
-        let ty = self.code.array_ty(Register::U32, true, None);
-        let buffer = self.code.add_global(
-            "reports",
-            AddressSpace::Storage { access: StorageAccess::LOAD | StorageAccess::STORE },
-            Some(TENSORS_BINDING + bound_tensors(&self.plan.memories).len() as u32),
-            ty,
-            MemoryDecorations::empty(),
-        );
-        let begin = self.code.nested(|code| begin_entry(code, buffer));
-        let reports = Reports { buffer, begin };
-        self.reports = Some(reports);
-        reports
+        let function = code.nested(|code| make_entry(code, buffer, area, words));
+        reports.functions.push(((area, words), function));
+        function
     }
 }
 
-/// A function that makes room for an entry and writes all but its values; gives its first word, or the largest number if
-/// there is no room.
-fn begin_entry(code: &mut Code, buffer: Handle<GlobalVariable>) {
+impl Reports {
+    fn new(code: &mut Code, binding: u32) -> Reports {
+        let ty = code.array_ty(Register::U32, true, None);
+        let access = StorageAccess::LOAD | StorageAccess::STORE;
+        let space = AddressSpace::Storage { access };
+        let buffer = code.add_global("reports", space, Some(binding), ty, MemoryDecorations::empty());
+        Reports { buffer, functions: Vec::new() }
+    }
+}
+
+/// A function that makes an entry whose values are so many words, if there is room for it.
+fn make_entry(code: &mut Code, buffer: Handle<GlobalVariable>, area: Area, values: usize) {
     let word = code.register_ty(Register::U32);
     let vec3 = code.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: naga::Scalar::U32 });
-    let mut argument = |name: &str, ty| {
-        code.function.arguments.push(FunctionArgument { name: Some(name.to_owned()), ty, binding: None });
+    let mut argument = |name: String, ty| {
+        code.function.arguments.push(FunctionArgument { name: Some(name), ty, binding: None });
         code.constant(Expression::FunctionArgument(code.function.arguments.len() as u32 - 1))
     };
-    let [area, site, len, launch] = ["area", "site", "len", "launch"].map(|name| argument(name, word));
-    let [block, thread] = ["block", "thread"].map(|name| argument(name, vec3));
-    code.function.name = Some("begin_report".to_owned());
-    code.function.result = Some(FunctionResult { ty: word, binding: None });
+    let [site, launch] = ["site", "launch"].map(|name| argument(name.to_owned(), word));
+    let [block, thread] = ["block", "thread"].map(|name| argument(name.to_owned(), vec3));
+    let values: Vec<Expr> = (0..values).map(|n| argument(format!("word{n}"), word)).collect();
+    code.function.name = Some(match area {
+        Area::Faults => format!("report_fault_{}", values.len()),
+        Area::Lines => format!("report_line_{}", values.len()),
+    });
 
     let reports = code.global(buffer);
-    let [zero, one, three, none] = [0, 1, 3, u32::MAX].map(|number| code.u32(number));
-    let is_fault = code.binary(Operator::Equal, area, zero);
-    code.open();
-    let faults = code.place(reports, zero);
-    code.atomic_effect(faults, AtomicFunction::Add, one);
-    code.close_if(is_fault);
-
-    let first = code.binary(Operator::Multiply, area, three);
-    let asked = code.binary(Operator::Add, first, one);
-    let capacity = code.binary(Operator::Add, asked, one);
-    let asked = code.place(reports, asked);
-    let capacity = code.place(reports, capacity);
+    let len = code.u32(ENTRY_WORDS + values.len() as u32);
+    let one = code.u32(1);
+    let [number, asked, capacity] = match area {
+        Area::Faults => [0, 1, 2],
+        Area::Lines => [3, 4, 5],
+    }
+    .map(|word| {
+        let word = code.u32(word);
+        code.place(reports, word)
+    });
+    if area == Area::Faults {
+        code.atomic_effect(number, AtomicFunction::Add, one);
+    }
+    // Nobody asks whether there was room for a fault: all are counted.
+    let has_room = (area == Area::Lines).then(|| {
+        let none = code.bool(false);
+        code.variable_of(Register::Bool, Some(none))
+    });
     let capacity = code.load(capacity);
-    let result = code.variable_of(Register::U32, Some(none));
     let can_fit = code.binary(Operator::GreaterEqual, capacity, len);
     code.open();
     let last = code.binary(Operator::Subtract, capacity, len);
@@ -166,44 +164,65 @@ fn begin_entry(code: &mut Code, buffer: Handle<GlobalVariable>) {
     let at = code.atomic(asked, AtomicFunction::Add, len, Register::U32);
     let fits = code.binary(Operator::LessEqual, at, last);
     code.open();
-    // Lines lie behind the capacity of the faults.
-    let two = code.u32(2);
-    let fault_capacity = code.place(reports, two);
-    let fault_capacity = code.load(fault_capacity);
-    let behind = code.binary(Operator::Multiply, fault_capacity, area);
     let header = code.u32(HEADER_WORDS);
-    let start = code.binary(Operator::Add, header, behind);
-    let start = code.binary(Operator::Add, start, at);
-    code.put_word(reports, start, 0, len);
-    code.put_word(reports, start, 1, site);
-    code.put_word(reports, start, 2, launch);
-    for axis in 0..3 {
-        let (block, thread) = (code.part(block, axis), code.part(thread, axis));
-        code.put_word(reports, start, 3 + axis, block);
-        code.put_word(reports, start, 6 + axis, thread);
+    let mut start = code.binary(Operator::Add, header, at);
+    if area == Area::Lines {
+        // Lines lie behind the capacity of the faults.
+        let two = code.u32(2);
+        let of_faults = code.place(reports, two);
+        let of_faults = code.load(of_faults);
+        start = code.binary(Operator::Add, start, of_faults);
     }
-    code.store(result, start);
+    let [block, thread] = [block, thread].map(|index| [0, 1, 2].map(|axis| code.part(index, axis)));
+    let words: Vec<Expr> = [[len, site, launch], block, thread].into_iter().flatten().chain(values).collect();
+    code.put_words(reports, start, &words);
+    if let Some(has_room) = has_room {
+        let written = code.bool(true);
+        code.store(has_room, written);
+    }
     code.close_if(fits);
     code.close_if(may_fit);
     code.close_if(can_fit);
-
-    let start = code.load(result);
-    let lost = code.binary(Operator::Equal, start, none);
-    let is_line = code.not(is_fault);
-    let lost = code.and(lost, is_line);
-    code.open();
-    let lines = code.place(reports, three);
-    code.atomic_effect(lines, AtomicFunction::Add, one);
-    code.close_if(lost);
-    code.push(Statement::Return { value: Some(start) });
+    if let Some(has_room) = has_room {
+        let has_room = code.load(has_room);
+        let is_lost = code.not(has_room);
+        code.open();
+        code.atomic_effect(number, AtomicFunction::Add, one);
+        code.close_if(is_lost);
+    }
+    code.push(Statement::Return { value: None });
 }
 
 impl Code {
-    /// Writes a word of an entry.
-    fn put_word(&mut self, buffer: Expr, start: Expr, word: u32, value: Expr) {
-        let word = self.u32(word);
-        let index = self.binary(Operator::Add, start, word);
-        let place = self.place(buffer, index);
+    /// Writes words of an entry that follow each other, by one store in a loop.
+    ///
+    /// A compiler without calls has a copy of this for each place that reports something, and that of Mesa's software adapter
+    /// takes time with more than the square of the accesses to buffers. Four kernels with about 25 such places took it 30
+    /// seconds with a store for each word, and 4 with one for all.
+    fn put_words(&mut self, buffer: Expr, first: Expr, words: &[Expr]) {
+        let (&last, others) = words.split_last().expect("an entry has words");
+        let count = self.u32(words.len() as u32);
+        let end = self.binary(Operator::Add, first, count);
+        let index = self.variable(Register::U32);
+        self.store(index, first);
+        self.open();
+        let now = self.load(index);
+        let is_done = self.binary(Operator::GreaterEqual, now, end);
+        self.open();
+        self.push(Statement::Break);
+        self.close_if(is_done);
+        let word = self.binary(Operator::Subtract, now, first);
+        let mut value = last;
+        for (n, &other) in others.iter().enumerate() {
+            let n = self.u32(n as u32);
+            let is_other = self.binary(Operator::Equal, word, n);
+            value = self.select(is_other, other, value);
+        }
+        let place = self.place(buffer, now);
         self.store(place, value);
+        let one = self.u32(1);
+        let next = self.binary(Operator::Add, now, one);
+        self.store(index, next);
+        self.close_loop();
     }
 }

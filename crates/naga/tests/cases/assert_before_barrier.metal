@@ -19,49 +19,154 @@ struct type_9 {
     metal::uint4 inner[3];
 };
 
-uint begin_report(
-    uint area,
+void report_fault_2_(
     uint site,
-    uint len,
     uint launch,
     metal::uint3 block_1,
     metal::uint3 thread_1,
+    uint word0_,
+    uint word1_,
     device type_5& reports,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    uint local_2 = 4294967295u;
-    bool _e11 = area == 0u;
-    if (_e11) {
-        metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
-    }
-    uint _e14 = (area * 3u) + 1u;
-    uint _e18 = metal::atomic_load_explicit(&reports[_e14 + 1u], metal::memory_order_relaxed);
-    if (_e18 >= len) {
-        uint _e21 = _e18 - len;
-        uint _e22 = metal::atomic_load_explicit(&reports[_e14], metal::memory_order_relaxed);
-        if (_e22 <= _e21) {
-            uint _e24 = metal::atomic_fetch_add_explicit(&reports[_e14], len, metal::memory_order_relaxed);
-            if (_e24 <= _e21) {
-                uint _e28 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
-                uint _e32 = (8u + (_e28 * area)) + _e24;
-                metal::atomic_store_explicit(&reports[_e32 + 0u], len, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 1u], site, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 2u], launch, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 3u], block_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 6u], thread_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 4u], block_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 7u], thread_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 5u], block_1.z, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 8u], thread_1.z, metal::memory_order_relaxed);
-                local_2 = _e32;
+    uint local_2 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e14 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e14 >= 11u) {
+        uint _e16 = _e14 - 11u;
+        uint _e17 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e17 <= _e16) {
+            uint _e19 = metal::atomic_fetch_add_explicit(&reports[1u], 11u, metal::memory_order_relaxed);
+            if (_e19 <= _e16) {
+                uint _e22 = 8u + _e19;
+                local_2 = _e22;
+                while(true) {
+                    uint _e31 = local_2;
+                    if (_e31 >= (_e22 + 11u)) {
+                        break;
+                    }
+                    uint _e33 = _e31 - _e22;
+                    metal::atomic_store_explicit(&reports[_e31], (_e33 == 9u) ? word0_ : ((_e33 == 8u) ? thread_1.z : ((_e33 == 7u) ? thread_1.y : ((_e33 == 6u) ? thread_1.x : ((_e33 == 5u) ? block_1.z : ((_e33 == 4u) ? block_1.y : ((_e33 == 3u) ? block_1.x : ((_e33 == 2u) ? launch : ((_e33 == 1u) ? site : ((_e33 == 0u) ? 11u : word1_))))))))), metal::memory_order_relaxed);
+                    local_2 = _e31 + 1u;
+                }
             }
         }
     }
-    uint _e61 = local_2;
-    if ((_e61 == 4294967295u) && !(_e11)) {
+    return;
+}
+
+void report_fault_0_(
+    uint site_1,
+    uint launch_1,
+    metal::uint3 block_2,
+    metal::uint3 thread_2,
+    device type_5& reports,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint local_3 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e12 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e12 >= 9u) {
+        uint _e14 = _e12 - 9u;
+        uint _e15 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e15 <= _e14) {
+            uint _e17 = metal::atomic_fetch_add_explicit(&reports[1u], 9u, metal::memory_order_relaxed);
+            if (_e17 <= _e14) {
+                uint _e20 = 8u + _e17;
+                local_3 = _e20;
+                while(true) {
+                    uint _e29 = local_3;
+                    if (_e29 >= (_e20 + 9u)) {
+                        break;
+                    }
+                    uint _e31 = _e29 - _e20;
+                    metal::atomic_store_explicit(&reports[_e29], (_e31 == 7u) ? thread_2.y : ((_e31 == 6u) ? thread_2.x : ((_e31 == 5u) ? block_2.z : ((_e31 == 4u) ? block_2.y : ((_e31 == 3u) ? block_2.x : ((_e31 == 2u) ? launch_1 : ((_e31 == 1u) ? site_1 : ((_e31 == 0u) ? 9u : thread_2.z))))))), metal::memory_order_relaxed);
+                    local_3 = _e29 + 1u;
+                }
+            }
+        }
+    }
+    return;
+}
+
+void report_line_2_(
+    uint site_2,
+    uint launch_2,
+    metal::uint3 block_3,
+    metal::uint3 thread_3,
+    uint word0_1,
+    uint word1_1,
+    device type_5& reports,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    bool local_4 = false;
+    uint local_5 = {};
+    uint _e17 = metal::atomic_load_explicit(&reports[5u], metal::memory_order_relaxed);
+    if (_e17 >= 11u) {
+        uint _e19 = _e17 - 11u;
+        uint _e20 = metal::atomic_load_explicit(&reports[4u], metal::memory_order_relaxed);
+        if (_e20 <= _e19) {
+            uint _e22 = metal::atomic_fetch_add_explicit(&reports[4u], 11u, metal::memory_order_relaxed);
+            if (_e22 <= _e19) {
+                uint _e28 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+                uint _e29 = (8u + _e22) + _e28;
+                local_5 = _e29;
+                while(true) {
+                    uint _e38 = local_5;
+                    if (_e38 >= (_e29 + 11u)) {
+                        break;
+                    }
+                    uint _e40 = _e38 - _e29;
+                    metal::atomic_store_explicit(&reports[_e38], (_e40 == 9u) ? word0_1 : ((_e40 == 8u) ? thread_3.z : ((_e40 == 7u) ? thread_3.y : ((_e40 == 6u) ? thread_3.x : ((_e40 == 5u) ? block_3.z : ((_e40 == 4u) ? block_3.y : ((_e40 == 3u) ? block_3.x : ((_e40 == 2u) ? launch_2 : ((_e40 == 1u) ? site_2 : ((_e40 == 0u) ? 11u : word1_1))))))))), metal::memory_order_relaxed);
+                    local_5 = _e38 + 1u;
+                }
+                local_4 = true;
+            }
+        }
+    }
+    bool _e68 = local_4;
+    if (!(_e68)) {
         metal::atomic_fetch_add_explicit(&reports[3u], 1u, metal::memory_order_relaxed);
     }
-    return _e61;
+    return;
+}
+
+void report_fault_4_(
+    uint site_3,
+    uint launch_3,
+    metal::uint3 block_4,
+    metal::uint3 thread_4,
+    uint word0_2,
+    uint word1_2,
+    uint word2_,
+    uint word3_,
+    device type_5& reports,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint local_6 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e16 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e16 >= 13u) {
+        uint _e18 = _e16 - 13u;
+        uint _e19 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e19 <= _e18) {
+            uint _e21 = metal::atomic_fetch_add_explicit(&reports[1u], 13u, metal::memory_order_relaxed);
+            if (_e21 <= _e18) {
+                uint _e24 = 8u + _e21;
+                local_6 = _e24;
+                while(true) {
+                    uint _e33 = local_6;
+                    if (_e33 >= (_e24 + 13u)) {
+                        break;
+                    }
+                    uint _e35 = _e33 - _e24;
+                    metal::atomic_store_explicit(&reports[_e33], (_e35 == 11u) ? word2_ : ((_e35 == 10u) ? word1_2 : ((_e35 == 9u) ? word0_2 : ((_e35 == 8u) ? thread_4.z : ((_e35 == 7u) ? thread_4.y : ((_e35 == 6u) ? thread_4.x : ((_e35 == 5u) ? block_4.z : ((_e35 == 4u) ? block_4.y : ((_e35 == 3u) ? block_4.x : ((_e35 == 2u) ? launch_3 : ((_e35 == 1u) ? site_3 : ((_e35 == 0u) ? 13u : word3_))))))))))), metal::memory_order_relaxed);
+                    local_6 = _e33 + 1u;
+                }
+            }
+        }
+    }
+    return;
 }
 int naga_div(int lhs, int rhs) {
     return lhs / metal::select(rhs, 1, (lhs == (-2147483647 - 1) & rhs == -1) | (rhs == 0));
@@ -73,7 +178,7 @@ struct assertsInput {
 [[max_total_threads_per_threadgroup(40)]] kernel void asserts(
   metal::uint3 thread_ [[thread_position_in_threadgroup]]
 , metal::uint3 block [[threadgroup_position_in_grid]]
-, constant type_9& launch_1 [[buffer(0)]]
+, constant type_9& launch_4 [[buffer(0)]]
 , device type_2& out [[buffer(1)]]
 , device type_2 const& in [[buffer(2)]]
 , threadgroup type_3& tile
@@ -82,60 +187,46 @@ struct assertsInput {
 ) {
     bool local = true;
     int local_1 = {};
-    uint _e12 = launch_1.inner[2].x;
-    uint _e23 = launch_1.inner[1].z;
-    uint _e26 = launch_1.inner[0].x;
-    uint _e29 = launch_1.inner[0].y;
-    uint _e32 = launch_1.inner[0].z;
-    uint _e90 = launch_1.inner[2].y;
+    uint _e12 = launch_4.inner[2].x;
+    uint _e23 = launch_4.inner[1].z;
+    uint _e26 = launch_4.inner[0].x;
+    uint _e29 = launch_4.inner[0].y;
+    uint _e32 = launch_4.inner[0].z;
+    uint _e72 = launch_4.inner[2].y;
     tile.inner[thread_.x] = 77;
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     int _e15 = in[thread_.x + _e12];
     if (!((_e15 > -2))) {
-        uint _e36 = begin_report(0u, 0u, 11u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, reports, _buffer_sizes);
-        if (_e36 != 4294967295u) {
-            metal::atomic_store_explicit(&reports[_e36 + 9u], as_type<uint>(_e15), metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e36 + 10u], 0u, metal::memory_order_relaxed);
-        }
+        report_fault_2_(0u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, as_type<uint>(_e15), 0u, reports, _buffer_sizes);
         local = false;
     }
-    bool _e50 = _e15 == 0;
-    bool _e55 = local;
-    if (_e55 && (_e15 == 0)) {
-        uint _e60 = begin_report(0u, 1u, 9u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, reports, _buffer_sizes);
+    bool _e39 = _e15 == 0;
+    bool _e44 = local;
+    if (_e44 && (_e15 == 0)) {
+        report_fault_0_(1u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, reports, _buffer_sizes);
     }
-    bool _e61 = local;
-    if (_e61) {
-        tile.inner[thread_.x] = _e50 ? 0 : naga_div(_e15, _e50 ? 1 : _e15);
+    bool _e49 = local;
+    if (_e49) {
+        tile.inner[thread_.x] = _e39 ? 0 : naga_div(_e15, _e39 ? 1 : _e15);
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-    bool _e65 = local;
-    if (_e65) {
-        int _e68 = tile.inner[39u - thread_.x];
-        local_1 = _e68;
+    bool _e53 = local;
+    if (_e53) {
+        int _e56 = tile.inner[39u - thread_.x];
+        local_1 = _e56;
     }
-    int _e69 = local_1;
-    bool _e70 = local;
-    if (_e70) {
-        uint _e75 = begin_report(1u, 2u, 11u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, reports, _buffer_sizes);
-        if (_e75 != 4294967295u) {
-            metal::atomic_store_explicit(&reports[_e75 + 9u], as_type<uint>(_e69), metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e75 + 10u], 0u, metal::memory_order_relaxed);
-        }
+    int _e57 = local_1;
+    bool _e58 = local;
+    if (_e58) {
+        report_line_2_(2u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, as_type<uint>(_e57), 0u, reports, _buffer_sizes);
     }
-    uint _e85 = (40u * (_e26 + block.x)) + thread_.x;
-    bool _e87 = local;
-    if (_e87) {
-        if (_e85 < 190u) {
-            out[_e85 + _e90] = _e69;
+    uint _e67 = (40u * (_e26 + block.x)) + thread_.x;
+    bool _e69 = local;
+    if (_e69) {
+        if (_e67 < 190u) {
+            out[_e67 + _e72] = _e57;
         } else {
-            uint _e98 = begin_report(0u, 3u, 13u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, reports, _buffer_sizes);
-            if (_e98 != 4294967295u) {
-                metal::atomic_store_explicit(&reports[_e98 + 9u], _e85, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e98 + 10u], 0u, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e98 + 11u], 190u, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e98 + 12u], 0u, metal::memory_order_relaxed);
-            }
+            report_fault_4_(3u, _e23, metal::uint3(_e26, _e29, _e32) + block, thread_, _e67, 0u, 190u, 0u, reports, _buffer_sizes);
         }
     }
     return;

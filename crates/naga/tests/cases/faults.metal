@@ -11,53 +11,158 @@ struct _mslBufferSizes {
 
 typedef int type_2[1];
 typedef metal::atomic_uint type_4[1];
-struct type_7 {
+struct type_8 {
     metal::uint4 inner[5];
 };
 
-uint begin_report(
-    uint area,
+void report_fault_4_(
     uint site,
-    uint len,
     uint launch,
     metal::uint3 block_1,
     metal::uint3 thread_1,
+    uint word0_,
+    uint word1_,
+    uint word2_,
+    uint word3_,
     device type_4& reports,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    uint local_2 = 4294967295u;
-    bool _e11 = area == 0u;
-    if (_e11) {
-        metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
-    }
-    uint _e14 = (area * 3u) + 1u;
-    uint _e18 = metal::atomic_load_explicit(&reports[_e14 + 1u], metal::memory_order_relaxed);
-    if (_e18 >= len) {
-        uint _e21 = _e18 - len;
-        uint _e22 = metal::atomic_load_explicit(&reports[_e14], metal::memory_order_relaxed);
-        if (_e22 <= _e21) {
-            uint _e24 = metal::atomic_fetch_add_explicit(&reports[_e14], len, metal::memory_order_relaxed);
-            if (_e24 <= _e21) {
-                uint _e28 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
-                uint _e32 = (8u + (_e28 * area)) + _e24;
-                metal::atomic_store_explicit(&reports[_e32 + 0u], len, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 1u], site, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 2u], launch, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 3u], block_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 6u], thread_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 4u], block_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 7u], thread_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 5u], block_1.z, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 8u], thread_1.z, metal::memory_order_relaxed);
-                local_2 = _e32;
+    uint local_2 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e16 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e16 >= 13u) {
+        uint _e18 = _e16 - 13u;
+        uint _e19 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e19 <= _e18) {
+            uint _e21 = metal::atomic_fetch_add_explicit(&reports[1u], 13u, metal::memory_order_relaxed);
+            if (_e21 <= _e18) {
+                uint _e24 = 8u + _e21;
+                local_2 = _e24;
+                while(true) {
+                    uint _e33 = local_2;
+                    if (_e33 >= (_e24 + 13u)) {
+                        break;
+                    }
+                    uint _e35 = _e33 - _e24;
+                    metal::atomic_store_explicit(&reports[_e33], (_e35 == 11u) ? word2_ : ((_e35 == 10u) ? word1_ : ((_e35 == 9u) ? word0_ : ((_e35 == 8u) ? thread_1.z : ((_e35 == 7u) ? thread_1.y : ((_e35 == 6u) ? thread_1.x : ((_e35 == 5u) ? block_1.z : ((_e35 == 4u) ? block_1.y : ((_e35 == 3u) ? block_1.x : ((_e35 == 2u) ? launch : ((_e35 == 1u) ? site : ((_e35 == 0u) ? 13u : word3_))))))))))), metal::memory_order_relaxed);
+                    local_2 = _e33 + 1u;
+                }
             }
         }
     }
-    uint _e61 = local_2;
-    if ((_e61 == 4294967295u) && !(_e11)) {
+    return;
+}
+
+void report_fault_0_(
+    uint site_1,
+    uint launch_1,
+    metal::uint3 block_2,
+    metal::uint3 thread_2,
+    device type_4& reports,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint local_3 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e12 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e12 >= 9u) {
+        uint _e14 = _e12 - 9u;
+        uint _e15 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e15 <= _e14) {
+            uint _e17 = metal::atomic_fetch_add_explicit(&reports[1u], 9u, metal::memory_order_relaxed);
+            if (_e17 <= _e14) {
+                uint _e20 = 8u + _e17;
+                local_3 = _e20;
+                while(true) {
+                    uint _e29 = local_3;
+                    if (_e29 >= (_e20 + 9u)) {
+                        break;
+                    }
+                    uint _e31 = _e29 - _e20;
+                    metal::atomic_store_explicit(&reports[_e29], (_e31 == 7u) ? thread_2.y : ((_e31 == 6u) ? thread_2.x : ((_e31 == 5u) ? block_2.z : ((_e31 == 4u) ? block_2.y : ((_e31 == 3u) ? block_2.x : ((_e31 == 2u) ? launch_1 : ((_e31 == 1u) ? site_1 : ((_e31 == 0u) ? 9u : thread_2.z))))))), metal::memory_order_relaxed);
+                    local_3 = _e29 + 1u;
+                }
+            }
+        }
+    }
+    return;
+}
+
+void report_fault_2_(
+    uint site_2,
+    uint launch_2,
+    metal::uint3 block_3,
+    metal::uint3 thread_3,
+    uint word0_1,
+    uint word1_1,
+    device type_4& reports,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint local_4 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e14 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e14 >= 11u) {
+        uint _e16 = _e14 - 11u;
+        uint _e17 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e17 <= _e16) {
+            uint _e19 = metal::atomic_fetch_add_explicit(&reports[1u], 11u, metal::memory_order_relaxed);
+            if (_e19 <= _e16) {
+                uint _e22 = 8u + _e19;
+                local_4 = _e22;
+                while(true) {
+                    uint _e31 = local_4;
+                    if (_e31 >= (_e22 + 11u)) {
+                        break;
+                    }
+                    uint _e33 = _e31 - _e22;
+                    metal::atomic_store_explicit(&reports[_e31], (_e33 == 9u) ? word0_1 : ((_e33 == 8u) ? thread_3.z : ((_e33 == 7u) ? thread_3.y : ((_e33 == 6u) ? thread_3.x : ((_e33 == 5u) ? block_3.z : ((_e33 == 4u) ? block_3.y : ((_e33 == 3u) ? block_3.x : ((_e33 == 2u) ? launch_2 : ((_e33 == 1u) ? site_2 : ((_e33 == 0u) ? 11u : word1_1))))))))), metal::memory_order_relaxed);
+                    local_4 = _e31 + 1u;
+                }
+            }
+        }
+    }
+    return;
+}
+
+void report_line_2_(
+    uint site_3,
+    uint launch_3,
+    metal::uint3 block_4,
+    metal::uint3 thread_4,
+    uint word0_2,
+    uint word1_2,
+    device type_4& reports,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    bool local_5 = false;
+    uint local_6 = {};
+    uint _e17 = metal::atomic_load_explicit(&reports[5u], metal::memory_order_relaxed);
+    if (_e17 >= 11u) {
+        uint _e19 = _e17 - 11u;
+        uint _e20 = metal::atomic_load_explicit(&reports[4u], metal::memory_order_relaxed);
+        if (_e20 <= _e19) {
+            uint _e22 = metal::atomic_fetch_add_explicit(&reports[4u], 11u, metal::memory_order_relaxed);
+            if (_e22 <= _e19) {
+                uint _e28 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+                uint _e29 = (8u + _e22) + _e28;
+                local_6 = _e29;
+                while(true) {
+                    uint _e38 = local_6;
+                    if (_e38 >= (_e29 + 11u)) {
+                        break;
+                    }
+                    uint _e40 = _e38 - _e29;
+                    metal::atomic_store_explicit(&reports[_e38], (_e40 == 9u) ? word0_2 : ((_e40 == 8u) ? thread_4.z : ((_e40 == 7u) ? thread_4.y : ((_e40 == 6u) ? thread_4.x : ((_e40 == 5u) ? block_4.z : ((_e40 == 4u) ? block_4.y : ((_e40 == 3u) ? block_4.x : ((_e40 == 2u) ? launch_3 : ((_e40 == 1u) ? site_3 : ((_e40 == 0u) ? 11u : word1_2))))))))), metal::memory_order_relaxed);
+                    local_6 = _e38 + 1u;
+                }
+                local_5 = true;
+            }
+        }
+    }
+    bool _e68 = local_5;
+    if (!(_e68)) {
         metal::atomic_fetch_add_explicit(&reports[3u], 1u, metal::memory_order_relaxed);
     }
-    return _e61;
+    return;
 }
 int naga_div(int lhs, int rhs) {
     return lhs / metal::select(rhs, 1, (lhs == (-2147483647 - 1) & rhs == -1) | (rhs == 0));
@@ -69,23 +174,23 @@ struct faultsInput {
 [[max_total_threads_per_threadgroup(64)]] kernel void faults(
   metal::uint3 thread_ [[thread_position_in_threadgroup]]
 , metal::uint3 block [[threadgroup_position_in_grid]]
-, constant type_7& launch_1 [[buffer(0)]]
+, constant type_8& launch_4 [[buffer(0)]]
 , device type_2& out [[buffer(1)]]
 , device type_4& reports [[buffer(2)]]
 , constant _mslBufferSizes& _buffer_sizes [[buffer(3)]]
 ) {
     int local = {};
     uint local_1 = {};
-    uint _e9 = launch_1.inner[0].y;
-    uint _e14 = launch_1.inner[2].x;
-    uint _e17 = launch_1.inner[2].z;
-    uint _e20 = launch_1.inner[3].x;
-    uint _e25 = launch_1.inner[3].z;
-    uint _e38 = launch_1.inner[1].z;
-    uint _e41 = launch_1.inner[0].x;
-    uint _e44 = launch_1.inner[0].z;
-    uint _e80 = launch_1.inner[3].w;
-    uint _e93 = launch_1.inner[4].x;
+    uint _e9 = launch_4.inner[0].y;
+    uint _e14 = launch_4.inner[2].x;
+    uint _e17 = launch_4.inner[2].z;
+    uint _e20 = launch_4.inner[3].x;
+    uint _e25 = launch_4.inner[3].z;
+    uint _e38 = launch_4.inner[1].z;
+    uint _e41 = launch_4.inner[0].x;
+    uint _e44 = launch_4.inner[0].z;
+    uint _e53 = launch_4.inner[3].w;
+    uint _e65 = launch_4.inner[4].x;
     uint _e11 = _e9 + block.y;
     uint _e22 = (_e11 * _e20) + thread_.x;
     if ((_e11 < _e14) && (thread_.x < _e17)) {
@@ -94,88 +199,50 @@ struct faultsInput {
     } else {
         local = 0;
         if (!((_e11 < _e14))) {
-            uint _e48 = begin_report(0u, 0u, 13u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-            if (_e48 != 4294967295u) {
-                metal::atomic_store_explicit(&reports[_e48 + 9u], _e11, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e48 + 10u], 0u, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e48 + 11u], _e14, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e48 + 12u], 0u, metal::memory_order_relaxed);
-            }
+            report_fault_4_(0u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, _e11, 0u, _e14, 0u, reports, _buffer_sizes);
         } else {
-            uint _e67 = begin_report(0u, 1u, 13u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-            if (_e67 != 4294967295u) {
-                metal::atomic_store_explicit(&reports[_e67 + 9u], thread_.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e67 + 10u], 0u, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e67 + 11u], _e17, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e67 + 12u], 0u, metal::memory_order_relaxed);
-            }
+            report_fault_4_(1u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, thread_.x, 0u, _e17, 0u, reports, _buffer_sizes);
         }
     }
-    int _e77 = local;
-    int _e81 = as_type<int>(_e80);
-    bool _e83 = _e81 == 0;
-    int _e86 = _e83 ? 0 : naga_div(_e77, _e83 ? 1 : _e81);
-    if (_e81 == 0) {
-        uint _e90 = begin_report(0u, 2u, 9u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
+    int _e50 = local;
+    int _e54 = as_type<int>(_e53);
+    bool _e56 = _e54 == 0;
+    int _e59 = _e56 ? 0 : naga_div(_e50, _e56 ? 1 : _e54);
+    if (_e54 == 0) {
+        report_fault_0_(2u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
     }
     local_1 = 0u;
-    bool _e96 = _e93 > 0u;
-    if (!(_e96)) {
-        uint _e101 = begin_report(0u, 3u, 11u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-        if (_e101 != 4294967295u) {
-            metal::atomic_store_explicit(&reports[_e101 + 9u], _e93, metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e101 + 10u], 0u, metal::memory_order_relaxed);
-        }
+    bool _e68 = _e65 > 0u;
+    if (!(_e68)) {
+        report_fault_2_(3u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, _e65, 0u, reports, _buffer_sizes);
     }
-    if ((0u < 2u) && _e96) {
+    if ((0u < 2u) && _e68) {
         bool loop_init = true;
         while(true) {
             if (!loop_init) {
-                uint _e142 = local_1;
-                local_1 = _e142 + _e93;
-                if (_e93 >= (2u - local_1)) {
+                uint _e88 = local_1;
+                local_1 = _e88 + _e65;
+                if (_e65 >= (2u - local_1)) {
                     break;
                 }
             }
             loop_init = false;
             if ((_e11 < _e14) && (thread_.x < _e17)) {
-                out[_e22 + _e25] = _e86;
+                out[_e22 + _e25] = _e59;
             } else {
                 if (!((_e11 < _e14))) {
-                    uint _e119 = begin_report(0u, 4u, 13u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-                    if (_e119 != 4294967295u) {
-                        metal::atomic_store_explicit(&reports[_e119 + 9u], _e11, metal::memory_order_relaxed);
-                        metal::atomic_store_explicit(&reports[_e119 + 10u], 0u, metal::memory_order_relaxed);
-                        metal::atomic_store_explicit(&reports[_e119 + 11u], _e14, metal::memory_order_relaxed);
-                        metal::atomic_store_explicit(&reports[_e119 + 12u], 0u, metal::memory_order_relaxed);
-                    }
+                    report_fault_4_(4u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, _e11, 0u, _e14, 0u, reports, _buffer_sizes);
                 } else {
-                    uint _e132 = begin_report(0u, 5u, 13u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-                    if (_e132 != 4294967295u) {
-                        metal::atomic_store_explicit(&reports[_e132 + 9u], thread_.x, metal::memory_order_relaxed);
-                        metal::atomic_store_explicit(&reports[_e132 + 10u], 0u, metal::memory_order_relaxed);
-                        metal::atomic_store_explicit(&reports[_e132 + 11u], _e17, metal::memory_order_relaxed);
-                        metal::atomic_store_explicit(&reports[_e132 + 12u], 0u, metal::memory_order_relaxed);
-                    }
+                    report_fault_4_(5u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, thread_.x, 0u, _e17, 0u, reports, _buffer_sizes);
                 }
             }
             continue;
         }
     }
-    if (!((_e86 > _e77))) {
-        uint _e153 = begin_report(0u, 6u, 13u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-        if (_e153 != 4294967295u) {
-            metal::atomic_store_explicit(&reports[_e153 + 9u], as_type<uint>(_e86), metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e153 + 10u], 0u, metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e153 + 11u], as_type<uint>(_e77), metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e153 + 12u], 0u, metal::memory_order_relaxed);
-        }
+    if (!((_e59 > _e50))) {
+        report_fault_4_(6u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, as_type<uint>(_e59), 0u, as_type<uint>(_e50), 0u, reports, _buffer_sizes);
         return;
     }
-    uint _e167 = begin_report(1u, 7u, 11u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, reports, _buffer_sizes);
-    if (_e167 != 4294967295u) {
-        metal::atomic_store_explicit(&reports[_e167 + 9u], as_type<uint>(_e86), metal::memory_order_relaxed);
-        metal::atomic_store_explicit(&reports[_e167 + 10u], 0u, metal::memory_order_relaxed);
-    }
+    report_line_2_(7u, _e38, metal::uint3(_e41, _e9, _e44) + block, thread_, as_type<uint>(_e59), 0u, reports, _buffer_sizes);
     return;
 }

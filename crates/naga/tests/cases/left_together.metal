@@ -19,49 +19,42 @@ struct type_9 {
     metal::uint4 inner[3];
 };
 
-uint begin_report(
-    uint area,
+void report_fault_4_(
     uint site,
-    uint len,
     uint launch,
     metal::uint3 block_1,
     metal::uint3 thread_1,
+    uint word0_,
+    uint word1_,
+    uint word2_,
+    uint word3_,
     device type_7& reports,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    uint local_7 = 4294967295u;
-    bool _e11 = area == 0u;
-    if (_e11) {
-        metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
-    }
-    uint _e14 = (area * 3u) + 1u;
-    uint _e18 = metal::atomic_load_explicit(&reports[_e14 + 1u], metal::memory_order_relaxed);
-    if (_e18 >= len) {
-        uint _e21 = _e18 - len;
-        uint _e22 = metal::atomic_load_explicit(&reports[_e14], metal::memory_order_relaxed);
-        if (_e22 <= _e21) {
-            uint _e24 = metal::atomic_fetch_add_explicit(&reports[_e14], len, metal::memory_order_relaxed);
-            if (_e24 <= _e21) {
-                uint _e28 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
-                uint _e32 = (8u + (_e28 * area)) + _e24;
-                metal::atomic_store_explicit(&reports[_e32 + 0u], len, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 1u], site, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 2u], launch, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 3u], block_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 6u], thread_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 4u], block_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 7u], thread_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 5u], block_1.z, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 8u], thread_1.z, metal::memory_order_relaxed);
-                local_7 = _e32;
+    uint local_7 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e16 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e16 >= 13u) {
+        uint _e18 = _e16 - 13u;
+        uint _e19 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e19 <= _e18) {
+            uint _e21 = metal::atomic_fetch_add_explicit(&reports[1u], 13u, metal::memory_order_relaxed);
+            if (_e21 <= _e18) {
+                uint _e24 = 8u + _e21;
+                local_7 = _e24;
+                while(true) {
+                    uint _e33 = local_7;
+                    if (_e33 >= (_e24 + 13u)) {
+                        break;
+                    }
+                    uint _e35 = _e33 - _e24;
+                    metal::atomic_store_explicit(&reports[_e33], (_e35 == 11u) ? word2_ : ((_e35 == 10u) ? word1_ : ((_e35 == 9u) ? word0_ : ((_e35 == 8u) ? thread_1.z : ((_e35 == 7u) ? thread_1.y : ((_e35 == 6u) ? thread_1.x : ((_e35 == 5u) ? block_1.z : ((_e35 == 4u) ? block_1.y : ((_e35 == 3u) ? block_1.x : ((_e35 == 2u) ? launch : ((_e35 == 1u) ? site : ((_e35 == 0u) ? 13u : word3_))))))))))), metal::memory_order_relaxed);
+                    local_7 = _e33 + 1u;
+                }
             }
         }
     }
-    uint _e61 = local_7;
-    if ((_e61 == 4294967295u) && !(_e11)) {
-        metal::atomic_fetch_add_explicit(&reports[3u], 1u, metal::memory_order_relaxed);
-    }
-    return _e61;
+    return;
 }
 
 struct leftInput {
@@ -157,13 +150,7 @@ struct leftInput {
         if (_e63 < 190u) {
             out[_e63 + _e68] = _e55;
         } else {
-            uint _e84 = begin_report(0u, 0u, 13u, _e74, metal::uint3(_e59, _e77, _e80) + block, thread_, reports, _buffer_sizes);
-            if (_e84 != 4294967295u) {
-                metal::atomic_store_explicit(&reports[_e84 + 9u], _e63, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e84 + 10u], 0u, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e84 + 11u], 190u, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e84 + 12u], 0u, metal::memory_order_relaxed);
-            }
+            report_fault_4_(0u, _e74, metal::uint3(_e59, _e77, _e80) + block, thread_, _e63, 0u, 190u, 0u, reports, _buffer_sizes);
         }
     }
     return;

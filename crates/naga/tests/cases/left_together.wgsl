@@ -8,41 +8,32 @@ var<workgroup> tile: array<i32, 40>;
 @group(0) @binding(3) 
 var<storage, read_write> reports: array<atomic<u32>>;
 
-fn begin_report(area: u32, site: u32, len: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>) -> u32 {
-    var local_7: u32 = 4294967295u;
+fn report_fault_4_(site: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>, word0_: u32, word1_: u32, word2_: u32, word3_: u32) {
+    var local_7: u32;
 
-    let _e11 = (area == 0u);
-    if _e11 {
-        atomicAdd((&reports[0u]), 1u);
-    }
-    let _e14 = ((area * 3u) + 1u);
-    let _e18 = atomicLoad((&reports[(_e14 + 1u)]));
-    if (_e18 >= len) {
-        let _e21 = (_e18 - len);
-        let _e22 = atomicLoad((&reports[_e14]));
-        if (_e22 <= _e21) {
-            let _e24 = atomicAdd((&reports[_e14]), len);
-            if (_e24 <= _e21) {
-                let _e28 = atomicLoad((&reports[2u]));
-                let _e32 = ((8u + (_e28 * area)) + _e24);
-                atomicStore((&reports[(_e32 + 0u)]), len);
-                atomicStore((&reports[(_e32 + 1u)]), site);
-                atomicStore((&reports[(_e32 + 2u)]), launch);
-                atomicStore((&reports[(_e32 + 3u)]), block_1.x);
-                atomicStore((&reports[(_e32 + 6u)]), thread_1.x);
-                atomicStore((&reports[(_e32 + 4u)]), block_1.y);
-                atomicStore((&reports[(_e32 + 7u)]), thread_1.y);
-                atomicStore((&reports[(_e32 + 5u)]), block_1.z);
-                atomicStore((&reports[(_e32 + 8u)]), thread_1.z);
-                local_7 = _e32;
+    atomicAdd((&reports[0u]), 1u);
+    let _e16 = atomicLoad((&reports[2u]));
+    if (_e16 >= 13u) {
+        let _e18 = (_e16 - 13u);
+        let _e19 = atomicLoad((&reports[1u]));
+        if (_e19 <= _e18) {
+            let _e21 = atomicAdd((&reports[1u]), 13u);
+            if (_e21 <= _e18) {
+                let _e24 = (8u + _e21);
+                local_7 = _e24;
+                loop {
+                    let _e33 = local_7;
+                    if (_e33 >= (_e24 + 13u)) {
+                        break;
+                    }
+                    let _e35 = (_e33 - _e24);
+                    atomicStore((&reports[_e33]), select(select(select(select(select(select(select(select(select(select(select(select(word3_, 13u, (_e35 == 0u)), site, (_e35 == 1u)), launch, (_e35 == 2u)), block_1.x, (_e35 == 3u)), block_1.y, (_e35 == 4u)), block_1.z, (_e35 == 5u)), thread_1.x, (_e35 == 6u)), thread_1.y, (_e35 == 7u)), thread_1.z, (_e35 == 8u)), word0_, (_e35 == 9u)), word1_, (_e35 == 10u)), word2_, (_e35 == 11u)));
+                    local_7 = (_e33 + 1u);
+                }
             }
         }
     }
-    let _e61 = local_7;
-    if ((_e61 == 4294967295u) && !(_e11)) {
-        atomicAdd((&reports[3u]), 1u);
-    }
-    return _e61;
+    return;
 }
 
 @compute @workgroup_size(40, 1, 1) 
@@ -125,13 +116,7 @@ fn left(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) 
         if (_e63 < 190u) {
             out[(_e63 + _e68)] = _e55;
         } else {
-            let _e84 = begin_report(0u, 0u, 13u, _e74, (vec3<u32>(_e59, _e77, _e80) + block), thread);
-            if (_e84 != 4294967295u) {
-                atomicStore((&reports[(_e84 + 9u)]), _e63);
-                atomicStore((&reports[(_e84 + 10u)]), 0u);
-                atomicStore((&reports[(_e84 + 11u)]), 190u);
-                atomicStore((&reports[(_e84 + 12u)]), 0u);
-            }
+            report_fault_4_(0u, _e74, (vec3<u32>(_e59, _e77, _e80) + block), thread, _e63, 0u, 190u, 0u);
         }
     }
     return;

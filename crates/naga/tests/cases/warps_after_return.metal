@@ -21,49 +21,40 @@ struct type_9 {
     metal::uint4 inner[3];
 };
 
-uint begin_report(
-    uint area,
+void report_fault_2_(
     uint site,
-    uint len,
     uint launch,
     metal::uint3 block_1,
     metal::uint3 thread_1,
+    uint word0_,
+    uint word1_,
     device type_7& reports,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    uint local_7 = 4294967295u;
-    bool _e11 = area == 0u;
-    if (_e11) {
-        metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
-    }
-    uint _e14 = (area * 3u) + 1u;
-    uint _e18 = metal::atomic_load_explicit(&reports[_e14 + 1u], metal::memory_order_relaxed);
-    if (_e18 >= len) {
-        uint _e21 = _e18 - len;
-        uint _e22 = metal::atomic_load_explicit(&reports[_e14], metal::memory_order_relaxed);
-        if (_e22 <= _e21) {
-            uint _e24 = metal::atomic_fetch_add_explicit(&reports[_e14], len, metal::memory_order_relaxed);
-            if (_e24 <= _e21) {
-                uint _e28 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
-                uint _e32 = (8u + (_e28 * area)) + _e24;
-                metal::atomic_store_explicit(&reports[_e32 + 0u], len, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 1u], site, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 2u], launch, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 3u], block_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 6u], thread_1.x, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 4u], block_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 7u], thread_1.y, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 5u], block_1.z, metal::memory_order_relaxed);
-                metal::atomic_store_explicit(&reports[_e32 + 8u], thread_1.z, metal::memory_order_relaxed);
-                local_7 = _e32;
+    uint local_7 = {};
+    metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
+    uint _e14 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e14 >= 11u) {
+        uint _e16 = _e14 - 11u;
+        uint _e17 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e17 <= _e16) {
+            uint _e19 = metal::atomic_fetch_add_explicit(&reports[1u], 11u, metal::memory_order_relaxed);
+            if (_e19 <= _e16) {
+                uint _e22 = 8u + _e19;
+                local_7 = _e22;
+                while(true) {
+                    uint _e31 = local_7;
+                    if (_e31 >= (_e22 + 11u)) {
+                        break;
+                    }
+                    uint _e33 = _e31 - _e22;
+                    metal::atomic_store_explicit(&reports[_e31], (_e33 == 9u) ? word0_ : ((_e33 == 8u) ? thread_1.z : ((_e33 == 7u) ? thread_1.y : ((_e33 == 6u) ? thread_1.x : ((_e33 == 5u) ? block_1.z : ((_e33 == 4u) ? block_1.y : ((_e33 == 3u) ? block_1.x : ((_e33 == 2u) ? launch : ((_e33 == 1u) ? site : ((_e33 == 0u) ? 11u : word1_))))))))), metal::memory_order_relaxed);
+                    local_7 = _e31 + 1u;
+                }
             }
         }
     }
-    uint _e61 = local_7;
-    if ((_e61 == 4294967295u) && !(_e11)) {
-        metal::atomic_fetch_add_explicit(&reports[3u], 1u, metal::memory_order_relaxed);
-    }
-    return _e61;
+    return;
 }
 
 struct warps_after_returnInput {
@@ -97,7 +88,7 @@ struct warps_after_returnInput {
     uint _e131 = launch_1.inner[0].x;
     uint _e134 = launch_1.inner[0].y;
     uint _e137 = launch_1.inner[0].z;
-    uint _e153 = launch_1.inner[2].x;
+    uint _e143 = launch_1.inner[2].x;
     if (thread_.x == 3u) {
         local = false;
     }
@@ -165,15 +156,11 @@ struct warps_after_returnInput {
     uint _e120 = lanes.inner[(_e94 - _e11) + _e114];
     bool _e123 = local;
     if (_e123 && !(_e117)) {
-        uint _e141 = begin_report(0u, 0u, 11u, _e128, metal::uint3(_e131, _e134, _e137) + block, thread_, reports, _buffer_sizes);
-        if (_e141 != 4294967295u) {
-            metal::atomic_store_explicit(&reports[_e141 + 9u], _e114, metal::memory_order_relaxed);
-            metal::atomic_store_explicit(&reports[_e141 + 10u], 0u, metal::memory_order_relaxed);
-        }
+        report_fault_2_(0u, _e128, metal::uint3(_e131, _e134, _e137) + block, thread_, _e114, 0u, reports, _buffer_sizes);
     }
-    bool _e150 = local;
-    if (_e150) {
-        out[thread_.x + _e153] = _e117 ? _e120 : _e91;
+    bool _e140 = local;
+    if (_e140) {
+        out[thread_.x + _e143] = _e117 ? _e120 : _e91;
     }
     return;
 }

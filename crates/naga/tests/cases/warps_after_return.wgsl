@@ -7,41 +7,32 @@ var<workgroup> ended_lanes: array<atomic<u32>, 4>;
 @group(0) @binding(2) 
 var<storage, read_write> reports: array<atomic<u32>>;
 
-fn begin_report(area: u32, site: u32, len: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>) -> u32 {
-    var local_7: u32 = 4294967295u;
+fn report_fault_2_(site: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>, word0_: u32, word1_: u32) {
+    var local_7: u32;
 
-    let _e11 = (area == 0u);
-    if _e11 {
-        atomicAdd((&reports[0u]), 1u);
-    }
-    let _e14 = ((area * 3u) + 1u);
-    let _e18 = atomicLoad((&reports[(_e14 + 1u)]));
-    if (_e18 >= len) {
-        let _e21 = (_e18 - len);
-        let _e22 = atomicLoad((&reports[_e14]));
-        if (_e22 <= _e21) {
-            let _e24 = atomicAdd((&reports[_e14]), len);
-            if (_e24 <= _e21) {
-                let _e28 = atomicLoad((&reports[2u]));
-                let _e32 = ((8u + (_e28 * area)) + _e24);
-                atomicStore((&reports[(_e32 + 0u)]), len);
-                atomicStore((&reports[(_e32 + 1u)]), site);
-                atomicStore((&reports[(_e32 + 2u)]), launch);
-                atomicStore((&reports[(_e32 + 3u)]), block_1.x);
-                atomicStore((&reports[(_e32 + 6u)]), thread_1.x);
-                atomicStore((&reports[(_e32 + 4u)]), block_1.y);
-                atomicStore((&reports[(_e32 + 7u)]), thread_1.y);
-                atomicStore((&reports[(_e32 + 5u)]), block_1.z);
-                atomicStore((&reports[(_e32 + 8u)]), thread_1.z);
-                local_7 = _e32;
+    atomicAdd((&reports[0u]), 1u);
+    let _e14 = atomicLoad((&reports[2u]));
+    if (_e14 >= 11u) {
+        let _e16 = (_e14 - 11u);
+        let _e17 = atomicLoad((&reports[1u]));
+        if (_e17 <= _e16) {
+            let _e19 = atomicAdd((&reports[1u]), 11u);
+            if (_e19 <= _e16) {
+                let _e22 = (8u + _e19);
+                local_7 = _e22;
+                loop {
+                    let _e31 = local_7;
+                    if (_e31 >= (_e22 + 11u)) {
+                        break;
+                    }
+                    let _e33 = (_e31 - _e22);
+                    atomicStore((&reports[_e31]), select(select(select(select(select(select(select(select(select(select(word1_, 11u, (_e33 == 0u)), site, (_e33 == 1u)), launch, (_e33 == 2u)), block_1.x, (_e33 == 3u)), block_1.y, (_e33 == 4u)), block_1.z, (_e33 == 5u)), thread_1.x, (_e33 == 6u)), thread_1.y, (_e33 == 7u)), thread_1.z, (_e33 == 8u)), word0_, (_e33 == 9u)));
+                    local_7 = (_e31 + 1u);
+                }
             }
         }
     }
-    let _e61 = local_7;
-    if ((_e61 == 4294967295u) && !(_e11)) {
-        atomicAdd((&reports[3u]), 1u);
-    }
-    return _e61;
+    return;
 }
 
 @compute @workgroup_size(44, 1, 1) 
@@ -65,7 +56,7 @@ fn warps_after_return(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(
     let _e131 = launch_1[0].x;
     let _e134 = launch_1[0].y;
     let _e137 = launch_1[0].z;
-    let _e153 = launch_1[2].x;
+    let _e143 = launch_1[2].x;
     if (thread.x == 3u) {
         local = false;
     }
@@ -133,15 +124,11 @@ fn warps_after_return(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(
     let _e120 = lanes[((_e94 - _e11) + _e114)];
     let _e123 = local;
     if (_e123 && !(_e117)) {
-        let _e141 = begin_report(0u, 0u, 11u, _e128, (vec3<u32>(_e131, _e134, _e137) + block), thread);
-        if (_e141 != 4294967295u) {
-            atomicStore((&reports[(_e141 + 9u)]), _e114);
-            atomicStore((&reports[(_e141 + 10u)]), 0u);
-        }
+        report_fault_2_(0u, _e128, (vec3<u32>(_e131, _e134, _e137) + block), thread, _e114, 0u);
     }
-    let _e150 = local;
-    if _e150 {
-        out[(thread.x + _e153)] = select(_e91, _e120, _e117);
+    let _e140 = local;
+    if _e140 {
+        out[(thread.x + _e143)] = select(_e91, _e120, _e117);
     }
     return;
 }

@@ -18,9 +18,8 @@
 
 mod rounds;
 
-use crate::kernel::{Block, Inst, Kernel, MemRef, Value};
+use crate::kernel::{Block, Inst, Kernel, Value};
 use crate::op::{Label, Op};
-use crate::pass::access;
 use crate::pass::constants::{Constants, Prologue};
 use crate::pass::rewrite::{Copier, Substitution};
 use crate::pass::uses::LabelCounts;
@@ -142,8 +141,7 @@ impl Unroller<'_> {
 fn uses_local(kernel: &Kernel, block: &Block) -> bool {
     let mut uses = false;
     block.visit(&mut |inst| {
-        let mem = inst.op.access().map(|access| access.mem);
-        uses |= mem.is_some_and(|mem: MemRef| access::is_local(kernel, mem));
+        uses |= inst.op.access().is_some_and(|access| kernel.is_local_memory(access.mem));
     });
     uses
 }

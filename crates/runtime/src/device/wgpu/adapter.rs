@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use wgpu::{Adapter, AdapterInfo, Backend, Backends, DeviceType, Limits};
 
+use crate::device::wgpu::float_controls::{self, Missing};
 use crate::device::wgpu::gpu::ready;
 use crate::device::{DeviceInfo, DeviceLimits};
 use crate::error::{Error, Result};
@@ -215,7 +216,12 @@ impl Found {
         if !driver.is_empty() {
             description.push_str(&format!(", driver {driver} {driver_info}"));
         }
-        let description = description.trim_end().to_owned();
+        let mut description = description.trim_end().to_owned();
+        match float_controls::of(&self.adapter) {
+            // Nobody expects other APIs to have them.
+            Ok(_) | Err(Missing::Api) => {}
+            Err(missing) => description.push_str(&format!(", without float controls ({missing})")),
+        }
         DeviceInfo { name: self.name.clone(), description, limits: device_limits(&limits) }
     }
 }

@@ -104,7 +104,7 @@ impl Gpu {
             queue,
             name: format!("{} by {}", found.info.name, api_name(found.info.backend)),
             capabilities: Capabilities {
-                float_controls: float_controls::of(&found.adapter),
+                float_controls: float_controls::of(&found.adapter).unwrap_or(FloatControls::NONE),
                 ..capabilities(found, features, &limits, exact)
             },
             fused_mul_add: if found.info.backend == Backend::Vulkan {

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::sync::mpsc;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use wgpu::{BufferUsages, CommandEncoder, QueryType, SubmissionIndex};
@@ -177,9 +177,18 @@ struct WgpuEvent {
 #[derive(Debug)]
 struct Stamp {
     shared: Arc<Shared>,
-    /// `None` only while it is dropped.
-    parts: Option<StampParts>,
-    ticks: OnceLock<u64>,
+    /// Behind a lock that is held while the host reads the time: it can look into a buffer once at a time.
+    time: Mutex<StampTime>,
+}
+
+#[derive(Debug)]
+enum StampTime {
+    /// The device writes it here.
+    Written(StampParts),
+    /// The host has read it.
+    Read(u64),
+    /// The host could not read it. The parts are gone with it, since nobody knows what state they are in.
+    Lost,
 }
 
 /// What the device writes the time to, and how it gets to the host.
@@ -210,6 +219,18 @@ impl StampParts {
         })?;
         Ok(parts)
     }
+
+    /// The time that the device has written.
+    fn read(&self, gpu: &Gpu) -> Result<u64> {
+        let mut ticks = 0;
+        let mapping = Mapping::start(gpu, &self.read, size_of::<u64>())?;
+        mapping.finish(gpu, None, &mut |bytes| {
+            if let Some(bytes) = bytes.first_chunk() {
+                ticks = u64::from_le_bytes(*bytes);
+            }
+        })?;
+        Ok(ticks)
+    }
 }
 
 impl Stamp {
@@ -226,32 +247,42 @@ impl Stamp {
             encoder.resolve_query_set(query, 0..1, resolved, 0);
             encoder.copy_buffer_to_buffer(resolved, 0, read, 0, size_of::<u64>() as u64);
         })?;
-        Ok(Stamp { shared: Arc::clone(shared), parts: Some(parts), ticks: OnceLock::new() })
+        Ok(Stamp { shared: Arc::clone(shared), time: Mutex::new(StampTime::Written(parts)) })
     }
 
     /// The time, in ticks of the clock. It was reached.
     fn ticks(&self) -> Result<u64> {
-        if let Some(&ticks) = self.ticks.get() {
-            return Ok(ticks);
-        }
-        let gpu = &self.shared.gpu;
-        let mut ticks = 0;
-        if let Some(StampParts { read, .. }) = &self.parts {
-            let mapping = Mapping::start(gpu, read, size_of::<u64>())?;
-            mapping.finish(gpu, None, &mut |bytes| {
-                if let Some(bytes) = bytes.first_chunk() {
-                    ticks = u64::from_le_bytes(*bytes);
-                }
-            })?;
-        }
-        Ok(*self.ticks.get_or_init(|| ticks))
+        let mut time = self.time.lock().unwrap_or_else(PoisonError::into_inner);
+        let ticks = match std::mem::replace(&mut *time, StampTime::Lost) {
+            StampTime::Written(parts) => {
+                let ticks = parts.read(&self.shared.gpu)?;
+                self.shared.put_stamp(parts);
+                ticks
+            }
+            StampTime::Read(ticks) => ticks,
+            StampTime::Lost => {
+                let error = "the time of this event could not be read before".to_owned();
+                return Err(Error::Driver { call: "map_async", error });
+            }
+        };
+        *time = StampTime::Read(ticks);
+        Ok(ticks)
     }
 }
 
 impl Drop for Stamp {
     fn drop(&mut self) {
-        let Some(parts) = self.parts.take() else { return };
-        let mut idle = self.shared.idle_stamps();
+        let time = self.time.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let StampTime::Written(parts) = std::mem::replace(time, StampTime::Lost) {
+            self.shared.put_stamp(parts);
+        }
+    }
+}
+
+impl Shared {
+    /// Keeps what a stamp no longer needs for later ones.
+    fn put_stamp(&self, parts: StampParts) {
+        let mut idle = self.idle_stamps();
         if idle.len() < STAMPS {
             idle.push(parts);
         }
@@ -334,5 +365,78 @@ impl<'a> Mapping<'a> {
         show(&view.map_err(|error| failed(error.to_string()))?);
         self.buffer.unmap();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::device::wgpu::{self, WgpuDevice};
+
+    /// An adapter whose clock can be asked, if there is one.
+    fn device_with_clock() -> Option<WgpuDevice> {
+        let device = wgpu::open("webgpu", "webgpu").and_then(Result::ok);
+        let device = device.filter(|device| device.shared.gpu.has_clock);
+        if device.is_none() {
+            println!("skipped: no adapter has a clock");
+        }
+        device
+    }
+
+    fn stamp(shared: &Arc<Shared>) -> Stamp {
+        let stamp = Stamp::record(shared, &mut shared.queue()).expect("a stamp");
+        shared.wait().expect("the device works");
+        stamp
+    }
+
+    #[test]
+    fn threads_may_ask_one_event_at_once() {
+        let Some(device) = device_with_clock() else { return };
+        for _ in 0..20 {
+            let stamp = stamp(&device.shared);
+            let ticks: Vec<u64> = thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| stamp.ticks())).collect();
+                let ticks = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+                ticks.collect::<Result<_>>().expect("each is told the time")
+            });
+            assert!(ticks.iter().all(|&other| other == ticks[0]), "{ticks:?}");
+        }
+    }
+
+    #[test]
+    fn parts_are_kept_once_their_time_is_read_or_no_longer_wanted() {
+        let Some(device) = device_with_clock() else { return };
+        let kept = || device.shared.idle_stamps().len();
+        let first = stamp(&device.shared);
+        assert_eq!(kept(), 0);
+        let ticks = first.ticks().expect("the time");
+        assert_eq!(kept(), 1);
+        drop(stamp(&device.shared));
+        assert_eq!(kept(), 1);
+        assert!(stamp(&device.shared).ticks().expect("the time") >= ticks);
+        assert_eq!(first.ticks().expect("it is known"), ticks);
+        drop(first);
+        assert_eq!(kept(), 1);
+    }
+
+    #[test]
+    fn parts_whose_time_could_not_be_read_are_not_used_again() {
+        let Some(device) = device_with_clock() else { return };
+        let stamp = stamp(&device.shared);
+        let read = match &*stamp.time.lock().expect("no panic") {
+            StampTime::Written(parts) => parts.read.clone(),
+            other => panic!("nobody has read it: {other:?}"),
+        };
+        // The host looks into it already.
+        read.slice(..).map_async(::wgpu::MapMode::Read, |_| ());
+        device.shared.wait().expect("the device works");
+        for _ in 0..2 {
+            assert!(matches!(stamp.ticks(), Err(Error::Driver { call: "map_async", .. })));
+        }
+        drop(stamp);
+        assert_eq!(device.shared.idle_stamps().len(), 0);
+        device.shared.gpu.check_uncaptured().expect("it was told to who asked");
     }
 }
