@@ -5,6 +5,7 @@
 //! would be a race, or, if both are atomic, one could read something else.
 //! While a block runs, it is enough to know the earliest interval back to which all barriers are of the same position as
 //! the last one; each access is compared with the latest accesses by other threads (see [`cells`](crate::cells)).
+//! A race may hide earlier accesses from those that come later, so the barriers before and after one count as needed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -68,6 +69,8 @@ pub(crate) struct Intervals<'a> {
     last: Option<usize>,
     /// The earliest interval back to which all barriers are that one.
     back: u32,
+    /// Whether there was a race since then.
+    raced: bool,
     pub(crate) time: Time,
 }
 
@@ -80,6 +83,7 @@ impl<'a> Intervals<'a> {
             passed: vec![0; count],
             last: None,
             back: 0,
+            raced: false,
             time: Time { now: 0, base: 0, since: 0 },
         }
     }
@@ -89,7 +93,7 @@ impl<'a> Intervals<'a> {
         let again = self.time.now > u32::MAX / 2;
         let now = if again { 1 } else { self.time.now + 1 };
         self.time = Time { now, base: now, since: now };
-        (self.last, self.back) = (None, now);
+        (self.last, self.back, self.raced) = (None, now, false);
         again
     }
 
@@ -109,6 +113,7 @@ impl<'a> Intervals<'a> {
         let before = self.time.now;
         self.time.now += 1;
         self.time.since = self.time.now;
+        let raced = std::mem::take(&mut self.raced);
         let Some(&number) = self.all.numbers.get(&span) else {
             self.last = None;
             self.back = self.time.now;
@@ -119,10 +124,18 @@ impl<'a> Intervals<'a> {
             (self.last, self.back) = (Some(number), before);
         }
         if !self.needed[number] {
-            self.needed[number] = self.all.needed[number].load(Ordering::Relaxed);
+            self.needed[number] = raced || self.all.needed[number].load(Ordering::Relaxed);
         }
         if !self.needed[number] {
             self.time.since = self.back;
+        }
+    }
+
+    /// Takes what was found out about an access: whether barriers order it with an earlier one, and whether it is a race.
+    pub(crate) fn judged(&mut self, ordered: bool, races: bool) {
+        self.raced |= races;
+        if ordered || races {
+            self.need_last();
         }
     }
 
@@ -141,6 +154,139 @@ impl<'a> Intervals<'a> {
                 self.all.needed[number].store(true, Ordering::Relaxed);
             }
             self.all.passed[number].fetch_add(std::mem::take(passed), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::cells::{Cells, Mark};
+    use crate::global::{Batch, Group};
+    use crate::plan::Class;
+
+    /// What a block does to one word, in order.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) enum Event {
+        Access(Class, u32),
+        Barrier(usize),
+    }
+
+    const THREADS: u32 = 3;
+    pub(crate) const BARRIERS: usize = 2;
+
+    /// A history of up to nine events, with only these classes of accesses.
+    pub(crate) fn history(random: &mut impl FnMut(u64) -> u64, classes: &[Class]) -> Vec<Event> {
+        let mut pick = |below: usize| random(below as u64) as usize;
+        (0..2 + pick(8))
+            .map(|_| match pick(3) {
+                0 => Event::Barrier(pick(BARRIERS)),
+                _ => Event::Access(classes[pick(classes.len())], pick(THREADS as usize) as u32),
+            })
+            .collect()
+    }
+
+    pub(crate) fn random() -> impl FnMut(u64) -> u64 {
+        let mut state = 1u64;
+        move |below| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        }
+    }
+
+    /// Which barriers are needed, word for word as the head of this file says it; and whether there is a race.
+    fn by_definition(history: &[Event]) -> ([bool; BARRIERS], bool) {
+        let (mut needed, mut races) = ([false; BARRIERS], false);
+        for (first, event) in history.iter().enumerate() {
+            let &Event::Access(class, thread) = event else { continue };
+            let mut between: Vec<usize> = Vec::new();
+            for later in &history[first + 1..] {
+                match *later {
+                    Event::Barrier(barrier) => between.push(barrier),
+                    Event::Access(_, other) if other == thread => {}
+                    Event::Access(other, _) => match between[..] {
+                        [] => races |= class.conflicts(other),
+                        [barrier, ref rest @ ..] if rest.iter().all(|&more| more == barrier) => {
+                            needed[barrier] |= class.order_matters(other);
+                        }
+                        _ => {}
+                    },
+                }
+            }
+        }
+        (needed, races)
+    }
+
+    /// Which barriers a shadow finds to be needed.
+    pub(crate) fn by_shadow(
+        history: &[Event],
+        mut touch: impl FnMut(&mut Intervals<'_>, Class, u32),
+    ) -> [bool; BARRIERS] {
+        let spans: Vec<Span> = (1..=BARRIERS as u32).map(Span).collect();
+        let all = Barriers {
+            numbers: spans.iter().copied().zip(0..).collect(),
+            needed: spans.iter().map(|_| AtomicBool::default()).collect(),
+            passed: spans.iter().map(|_| AtomicU64::default()).collect(),
+            spans,
+        };
+        let mut intervals = Intervals::new(&all);
+        intervals.start();
+        for event in history {
+            match *event {
+                Event::Access(class, thread) => touch(&mut intervals, class, thread),
+                Event::Barrier(barrier) => intervals.pass(all.spans[barrier]),
+            }
+        }
+        intervals.finish();
+        std::array::from_fn(|barrier| all.needed[barrier].load(Ordering::Relaxed))
+    }
+
+    /// Holds a shadow against the definition. After a race, which is reported, a barrier too many may count as
+    /// needed; one that is needed always does.
+    #[track_caller]
+    pub(crate) fn assert_as_defined(history: &[Event], found: [bool; BARRIERS]) {
+        let (needed, races) = by_definition(history);
+        let missed = needed.iter().zip(found).any(|(needed, found)| *needed && !found);
+        assert!(!missed, "found {found:?}, needed {needed:?}: {history:?}");
+        assert!(races || needed == found, "found {found:?}, needed {needed:?}: {history:?}");
+    }
+
+    pub(crate) const PLAIN: &[Class] = &[Class::Read, Class::Write];
+    pub(crate) const CHOICES: [&[Class]; 4] =
+        [PLAIN, &Class::ALL, &[Class::AtomicRead, Class::AtomicWrite], &[Class::Read, Class::AtomicWrite]];
+
+    #[test]
+    fn cells_find_the_barriers_that_are_needed() {
+        let mut random = random();
+        for round in 0..40_000 {
+            let classes = CHOICES[round % CHOICES.len()];
+            let history = history(&mut random, classes);
+            let mut cells = Cells::new(1, classes != PLAIN);
+            let found = by_shadow(&history, |intervals, class, thread| {
+                let time = intervals.time;
+                let verdict = cells.touch(0, class, Mark::new(time.now, 0, thread), time, 0);
+                intervals.judged(verdict.ordered, !verdict.races.is_empty());
+            });
+            assert_as_defined(&history, found);
+        }
+    }
+
+    #[test]
+    fn groups_find_the_barriers_that_are_needed() {
+        let mut random = random();
+        for round in 0..40_000 {
+            let history = history(&mut random, CHOICES[round % CHOICES.len()]);
+            let mut slot = None;
+            let found = by_shadow(&history, |intervals, class, thread| {
+                let time = intervals.time;
+                let batch = Batch { class, site: 0, stamp: time.now, mask: 1, shift: -i64::from(thread) };
+                if !Group::take(&mut slot, batch, |values| values.fill(0), None::<fn(&mut [u64])>) {
+                    let cells = &mut Group::cells(&mut slot, true).cells;
+                    let verdict = cells.touch(0, class, Mark::new(time.now, 0, thread), time, 0);
+                    intervals.judged(verdict.ordered, !verdict.races.is_empty());
+                }
+            });
+            assert_as_defined(&history, found);
         }
     }
 }
