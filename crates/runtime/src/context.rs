@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 use tilewise_check::profile::Profile;
-use tilewise_check::{Wanted, render};
+use tilewise_check::render;
 use tilewise_ir::Kernel;
 use tilewise_ir::pass::Optimizer;
 use tilewise_stage::recycle;
@@ -115,8 +115,7 @@ impl DeviceContext {
     pub fn new() -> Result<DeviceContext> {
         let watch = watch_of_variables()?;
         // The best device that can watch launches is the CPU.
-        let is_watched = watch.wanted() != Wanted::default();
-        let device = variable(DEVICE).or_else(|| is_watched.then(|| "cpu".to_owned()));
+        let device = variable(DEVICE).or_else(|| watch.is_on().then(|| "cpu".to_owned()));
         let ctx = DeviceContext::from_variables(device.as_deref(), variable(OPTIMIZER).as_deref())?;
         Ok(DeviceContext { watch, ..ctx })
     }
@@ -280,7 +279,7 @@ impl DeviceContext {
 
     /// Whether launches are checked.
     pub fn is_checked(&self) -> bool {
-        self.watch.wanted().report
+        self.watch.report.is_some()
     }
 
     /// What checked launches have found since this was last called, errors, warnings and advice: a report for each launch
@@ -346,7 +345,7 @@ impl DeviceContext {
 
     /// Whether launches are profiled.
     pub fn is_profiled(&self) -> bool {
-        self.watch.wanted().profile
+        self.watch.profile.is_some()
     }
 
     /// What was counted in profiled launches since this was last called, the oldest first. The last 256 are kept.
@@ -499,22 +498,22 @@ impl DeviceContext {
         if let Some(inspector) = &self.inspector {
             inspector.look(kernel, self.optimizer, grid, block, &args)?;
         }
-        let wanted = self.watch.wanted();
+        let watch = &self.watch;
         if !self.shared.device.can_watch() {
             let device = || self.device_name().to_owned();
-            match wanted {
-                Wanted { report: true, .. } => return Err(Error::CannotCheck { device: device() }),
-                Wanted { profile: true, .. } => return Err(Error::CannotProfile { device: device() }),
-                Wanted { report: false, profile: false } => {}
+            match watch {
+                Watch { report: Some(_), .. } => return Err(Error::CannotCheck { device: device() }),
+                Watch { profile: Some(_), .. } => return Err(Error::CannotProfile { device: device() }),
+                Watch { report: None, profile: None } => {}
             }
         }
-        let passes = match wanted {
-            Wanted { profile: true, .. } => Passes::Profiled,
-            Wanted { report: true, .. } => Passes::Checked,
-            Wanted { profile: false, report: false } => Passes::Optimized(self.optimizer),
+        let passes = match watch {
+            Watch { profile: Some(_), .. } => Passes::Profiled,
+            Watch { report: Some(_), .. } => Passes::Checked,
+            Watch { profile: None, report: None } => Passes::Optimized(self.optimizer),
         };
         let compiled = self.shared.kernels.get(kernel, passes, &*self.shared.device)?;
-        let watching = Watching { watch: &self.watch, kept: &self.shared.kept };
+        let watching = Watching { watch, kept: &self.shared.kept, subject: compiled.subject() };
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
             grid,
@@ -523,7 +522,7 @@ impl DeviceContext {
             output: &self.output,
             threads: self.threads,
             max_rounds: self.max_rounds,
-            watching: (wanted != Wanted::default()).then_some(watching),
+            watching: watch.is_on().then_some(watching),
         })
     }
 
@@ -551,7 +550,7 @@ impl fmt::Debug for DeviceContext {
         f.debug_struct("DeviceContext")
             .field("context", &format_args!("{}", self.shared))
             .field("optimizer", &self.optimizer)
-            .field("wanted", &self.watch.wanted())
+            .field("watch", &self.watch)
             .field("threads", &self.threads)
             .field("output", &self.output)
             .finish()

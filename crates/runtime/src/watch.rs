@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tilewise_check::profile::Profile;
+use tilewise_check::profile::{Profile, Subject};
 use tilewise_check::{Report, Wanted};
 
 /// The most reports and the most profiles that are kept: a program that never asks must not fill the memory with them.
@@ -50,9 +50,9 @@ impl<T> fmt::Debug for Sink<T> {
 }
 
 impl Watch {
-    /// What is wanted.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { report: self.report.is_some(), profile: self.profile.is_some() }
+    /// Whether anything is wanted.
+    pub(crate) fn is_on(&self) -> bool {
+        self.report.is_some() || self.profile.is_some()
     }
 }
 
@@ -61,9 +61,16 @@ impl Watch {
 pub(crate) struct Watching<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) kept: &'a Kept,
+    /// The kernel, if it is profiled.
+    pub(crate) subject: Option<&'a Subject>,
 }
 
 impl Watching<'_> {
+    /// What is wanted.
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
+        Wanted { report: self.watch.report.is_some(), profile: self.subject }
+    }
+
     /// Takes what came of the launch.
     pub(crate) fn add(self, report: Option<Report>, profile: Option<Profile>) {
         match (report, &self.watch.report) {

@@ -7,11 +7,10 @@ use rustc_hash::FxHashMap;
 use tilewise_interp::{
     AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, Spot, ThreadFault, Threads, Words,
 };
-use tilewise_ir::pass::marks;
 use tilewise_ir::{Ordering, Scope, Space, Span};
 
 use super::tally::Warp;
-use super::{Accesses, BlockNeeds, Line, Place, Profile, Tally, WARP, registers};
+use super::{Accesses, BlockNeeds, Line, Place, Profile, Subject, Tally, WARP};
 use crate::plan::{self, Plan, action};
 use crate::{Location, MemorySpace};
 
@@ -27,8 +26,7 @@ pub(crate) struct Profiler<'a> {
     /// By the number of an access in the program.
     sites: Vec<SiteUse>,
     places: Vec<Place>,
-    /// What each basic block computes for a thread, by position.
-    basic_blocks: Vec<Vec<(Span, u64)>>,
+    subject: &'a Subject,
     total: Mutex<Counted>,
 }
 
@@ -57,7 +55,7 @@ impl Counted {
 }
 
 impl<'a> Profiler<'a> {
-    pub(crate) fn new(plan: &'a Plan<'a>) -> Profiler<'a> {
+    pub(crate) fn new(plan: &'a Plan<'a>, subject: &'a Subject) -> Profiler<'a> {
         let (mut places, mut sites) = (Vec::new(), Vec::new());
         let bases = shared_bases(plan);
         for site in &plan.sites {
@@ -87,14 +85,13 @@ impl<'a> Profiler<'a> {
                 action: action(site.access.kind),
             });
         }
-        let basic_blocks = marks::basic_blocks(plan.kernel);
-        let total = Mutex::new(Counted::new(places.clone(), basic_blocks.len()));
-        Profiler { plan, sites, places, basic_blocks, total }
+        let total = Mutex::new(Counted::new(places.clone(), subject.basic_blocks().len()));
+        Profiler { plan, sites, places, subject, total }
     }
 
     /// What was counted, once the launch has ended.
     pub(crate) fn into_profile(self) -> Profile {
-        let Profiler { plan, basic_blocks, total, .. } = self;
+        let Profiler { plan, subject, total, .. } = self;
         let Counted { tally, comers } = total.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Lines::default();
         tally.places().filter(|(_, counts)| counts.accesses > 0).for_each(|(place, counts)| {
@@ -107,8 +104,8 @@ impl<'a> Profiler<'a> {
         });
         let mut operations = 0;
         let mut by_span: FxHashMap<Span, u64> = FxHashMap::default();
-        for (computed, comers) in basic_blocks.into_iter().zip(comers) {
-            for (span, each) in computed {
+        for (computed, comers) in subject.basic_blocks().iter().zip(comers) {
+            for &(span, each) in computed {
                 operations += each * comers;
                 *by_span.entry(span).or_default() += each * comers;
             }
@@ -119,7 +116,7 @@ impl<'a> Profiler<'a> {
         let shared = (0..plan.kernel.allocs.len()).filter(|&alloc| is_shared(plan, alloc));
         let needs = BlockNeeds {
             threads: u32::try_from(plan.threads()).unwrap_or(u32::MAX),
-            registers: registers::estimate(plan.kernel),
+            registers: subject.registers(plan.kernel),
             shared: u32::try_from(shared.map(|alloc| bytes(plan, alloc)).sum::<u64>()).unwrap_or(u32::MAX),
         };
         Profile {
@@ -183,7 +180,7 @@ impl Observer for Profiler<'_> {
     fn watch(&self) -> Box<dyn BlockObserver + '_> {
         Box::new(Worker {
             profiler: self,
-            counted: Counted::new(self.places.clone(), self.basic_blocks.len()),
+            counted: Counted::new(self.places.clone(), self.subject.basic_blocks().len()),
             warps: Warps::default(),
         })
     }

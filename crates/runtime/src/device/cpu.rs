@@ -21,6 +21,7 @@ use crate::device::{
 use crate::error::{Error, LaunchError, Result};
 use crate::fault::{FaultReport, PendingFaults};
 use crate::launch::TensorValue;
+use crate::watch::Watching;
 
 /// Bytes that go between host and device memory at a time: they stay in the first-level cache.
 const PIECE: usize = 16 * 1024;
@@ -232,7 +233,7 @@ impl Executable for CpuExecutable {
                 },
             })
             .collect();
-        let wanted = launch.watching.map_or(Wanted::default(), |watching| watching.watch.wanted());
+        let wanted = launch.watching.as_ref().map_or(Wanted::default(), Watching::wanted);
         let mut lines = launch.output.lines();
         let options = Options {
             threads: Some(launch.threads.unwrap_or(self.cores)),
