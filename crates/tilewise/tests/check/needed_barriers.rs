@@ -55,11 +55,11 @@ fn steps(
     out: &mut TileTensor<u32, 1>,
     #[comptime] before: Does,
     #[comptime] after: [Does; 2],
-    #[comptime] space: AddressSpace,
+    #[comptime] in_shared: bool,
     #[comptime] warp: bool,
 ) {
     let shared = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([3]));
-    if space == AddressSpace::Shared {
+    if in_shared {
         if thread_idx().x == 0 {
             shared[1] = 1;
         }
@@ -87,19 +87,16 @@ fn a_barrier_is_needed_by_what_comes_before_it() {
         if after[0].races_with(after[1]) {
             continue;
         }
-        for (space, warp) in [AddressSpace::Shared, AddressSpace::Local]
-            .into_iter()
-            .flat_map(|space| [false, true].map(|warp| (space, warp)))
-        {
+        for (in_shared, warp) in [(false, false), (false, true), (true, false), (true, true)] {
             let found = report(|ctx| {
                 let (mut cells, mut out) = (zeros(ctx, 3)?, zeros(ctx, 2)?);
-                let launch = steps(&mut cells, &mut out, before, after, space, warp);
+                let launch = steps(&mut cells, &mut out, before, after, in_shared, warp);
                 ctx.enqueue_function(launch, grid_dim(1), block_dim(2))
             });
             assert!(found.is_clean(), "{found}");
             let advised = found.findings.iter().any(|f| what(f) == "redundant" && lines(f) == ["between"]);
             let needed = before.order_matters(after[1]);
-            assert_ne!(advised, needed, "{before:?}, then {after:?}: {space:?}, {warp}\n{found}");
+            assert_ne!(advised, needed, "{before:?}, then {after:?}: {in_shared}, {warp}\n{found}");
         }
     }
 }
