@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tilewise_interp::{
-    AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, Spot, ThreadFault, Threads, Words,
+    AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, ThreadFault, Threads, Words,
 };
 use tilewise_ir::{Ordering, Scope, Space, Span};
 
@@ -221,7 +221,7 @@ impl BlockObserver for Worker<'_> {
             }
             SiteUse::Memory { place, base, word, size, align } => {
                 let address = |index: usize| base.wrapping_add((index as u64).wrapping_mul(u64::from(word)));
-                warps.each(event, address, |warp| tally.count(place, warp, size, align));
+                warps.each(event, [word, size], address, |warp| tally.count(place, warp, size, align));
             }
         }
     }
@@ -244,22 +244,31 @@ impl BlockObserver for Worker<'_> {
 struct Warps(Vec<Warp>);
 
 impl Warps {
-    /// Calls `f` with each warp that takes part, one after the other.
-    fn each(&mut self, event: &AccessEvent<'_>, address: impl Fn(usize) -> u64, mut f: impl FnMut(&Warp)) {
+    /// Calls `f` with each warp that takes part, one after the other. Words are of `word` bytes, and a thread accesses `size`
+    /// bytes.
+    fn each(
+        &mut self,
+        event: &AccessEvent<'_>,
+        [word, size]: [u32; 2],
+        address: impl Fn(usize) -> u64,
+        mut f: impl FnMut(&Warp),
+    ) {
         match (&event.effect, &event.words) {
             (Effect::Atomic(outcomes), _) => {
-                let lanes = outcomes.iter().map(|outcome| (outcome.thread, address(outcome.word)));
-                self.collected(lanes, f);
+                let lanes = outcomes.iter().map(|outcome| (outcome.thread, address(outcome.word), size));
+                self.collected(lanes, size, f);
             }
             (_, Words::Each(spots)) => {
-                // The first of a thread's words that is inside, whichever of its components that is.
-                let mut last = None;
-                let firsts = spots.iter().filter(move |spot| last.replace(spot.thread) != Some(spot.thread));
-                let first = |spot: &Spot| spot.word - usize::from(spot.component).min(spot.word);
-                self.collected(firsts.map(|spot| (spot.thread, address(first(spot)))), f);
+                // What is inside of a thread's words are the first ones.
+                let threads = spots.chunk_by(|a, b| a.thread == b.thread);
+                let lanes = threads.map(|words| {
+                    let inside = words.len() as u32 * word;
+                    (words[0].thread, address(words[0].word), inside)
+                });
+                self.collected(lanes, size, f);
             }
-            (_, Words::Same(word)) => {
-                let mut warp = Warp { active: 0, addresses: [address(*word); WARP] };
+            (_, Words::Same(first)) => {
+                let mut warp = Warp { active: 0, addresses: [address(*first); WARP], inside: None };
                 for (active, _) in event.threads.chunks().flat_map(warps_of) {
                     warp.active = active;
                     f(&warp);
@@ -269,16 +278,17 @@ impl Warps {
                 for chunk in chunks.iter() {
                     for (active, first) in warps_of(chunk.active) {
                         let addresses = std::array::from_fn(|lane| address(chunk.word(first + lane)));
-                        f(&Warp { active, addresses });
+                        f(&Warp { active, addresses, inside: None });
                     }
                 }
             }
         }
     }
 
-    fn collected(&mut self, lanes: impl Iterator<Item = (u32, u64)>, f: impl FnMut(&Warp)) {
+    /// Calls `f` with the warps of these threads: number, address, how many of `size` bytes are inside.
+    fn collected(&mut self, lanes: impl Iterator<Item = (u32, u64, u32)>, size: u32, f: impl FnMut(&Warp)) {
         self.0.clear();
-        for (thread, address) in lanes {
+        for (thread, address, inside) in lanes {
             let (number, lane) = (thread as usize / WARP, thread as usize % WARP);
             if self.0.len() <= number {
                 self.0.resize(number + 1, Warp::default());
@@ -286,6 +296,9 @@ impl Warps {
             let warp = &mut self.0[number];
             warp.active |= 1 << lane;
             warp.addresses[lane] = address;
+            if inside < size {
+                warp.inside.get_or_insert([size; WARP])[lane] = inside;
+            }
         }
         self.0.iter().filter(|warp| warp.active != 0).for_each(f);
     }
