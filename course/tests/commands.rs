@@ -381,6 +381,21 @@ mod device {
     }
 }
 
+/// What is wrong with an environment variable is told before anything runs.
+#[test]
+fn passes_that_there_are_not() {
+    let opt =
+        |value| finish(puzzle().args(["p12", "--solution"]).env("TILEWISE_OPT", value).output().unwrap());
+    let Run { code, stdout, stderr } = opt("-unknown");
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    for part in
+        ["TILEWISE_OPT is `-unknown`: there is no pass `unknown`; ", " simplify, control, ", ", licm, "]
+    {
+        assert!(stderr.contains(part) && stderr.lines().count() == 1, "{stderr}");
+    }
+    assert_eq!(opt("-licm").code, 0);
+}
+
 /// Every puzzle with each of its variants.
 const PROGRAMS: [&[&str]; 9] = [
     &["p12"],

@@ -110,8 +110,8 @@ impl DeviceContext {
     ///
     /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
     /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
-    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if one of these variables
-    /// has another value.
+    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Passes`] or [`Error::Variable`] if one
+    /// of these variables has another value.
     pub fn new() -> Result<DeviceContext> {
         let watch = watch_of_variables()?;
         // The best device that can watch launches is the CPU.
@@ -591,11 +591,7 @@ fn variable(name: &str) -> Option<String> {
 /// The passes that run, by the value of [`OPTIMIZER`].
 fn parse_optimizer(value: Option<&str>) -> Result<Optimizer> {
     let Some(value) = value else { return Ok(Optimizer::ON) };
-    value.parse().map_err(|_| Error::Variable {
-        variable: OPTIMIZER,
-        value: value.to_owned(),
-        expected: "0, 1, or passes to leave out (`-licm,-cse`)",
-    })
+    value.parse().map_err(|wrong| Error::Passes { variable: OPTIMIZER, value: value.to_owned(), wrong })
 }
 
 /// Whether what a variable turns on or off is on; `default` if it is not set.
@@ -647,9 +643,12 @@ mod tests {
         assert_eq!(on(Some("1")), Ok(Optimizer::ON));
         assert_eq!(on(Some(" 0")), Ok(Optimizer::OFF));
         assert_eq!(on(Some("-cse")), Ok(Optimizer::ON.without("cse").unwrap()));
-        assert_eq!(
-            on(Some("no")).unwrap_err().to_string(),
-            "the environment variable TILEWISE_OPT is `no`; set it to 0, 1, or passes to leave out (`-licm,-cse`), or unset it"
+        let error = on(Some("-unknown")).unwrap_err().to_string();
+        let passes = Optimizer::names().collect::<Vec<_>>().join(", ");
+        assert!(
+            error.starts_with("the environment variable TILEWISE_OPT is `-unknown`: there is no pass `unknown`; ")
+                && error.ends_with(&format!(" without these passes of {passes}")),
+            "{error}"
         );
     }
 }

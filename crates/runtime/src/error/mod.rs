@@ -7,6 +7,7 @@ mod unsupported;
 
 use std::fmt;
 
+use tilewise_ir::pass::NoSuchPass;
 use tilewise_ir::verify::VerifyError;
 use tilewise_stage::StageError;
 
@@ -235,6 +236,17 @@ pub enum Error {
         path: String,
         /// What the operating system says.
         reason: String,
+    },
+
+    /// The environment variable that chooses the passes of the optimiser names one that does not exist.
+    #[error("the environment variable {variable} is `{value}`: {wrong}")]
+    Passes {
+        /// Name of the variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it, and the passes that there are.
+        wrong: NoSuchPass,
     },
 
     /// An environment variable that has no meaning.
