@@ -47,20 +47,10 @@ fn main() -> ExitCode {
 
 /// Opens the device, runs the program, tells how it went.
 fn run(start: &Start) -> ExitCode {
-    let ctx = match (&start.device, env::var_os("TILEWISE_DEVICE").filter(|name| !name.is_empty())) {
-        (Some(name), _) => DeviceContext::open(name),
-        // What only the CPU can do is asked of the CPU.
-        (None, None) if start.profile || start.check == Some(true) => DeviceContext::open("cpu"),
-        (None, _) => DeviceContext::new(),
-    };
-    let ctx = match ctx {
+    let ctx = match open(start) {
         Ok(ctx) => ctx,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
-    if start.profile && ctx.device_name() != "cpu" {
-        let error = Error::CannotProfile { device: ctx.device_name().to_owned() };
-        return fail(&error.to_string(), USAGE);
-    }
     let ctx = if start.explain { ctx.with_explain(|line: &str| eprintln!("{line}")) } else { ctx };
     // A benchmark is not slowed down by what nobody asked for.
     let by_default = ctx.device_name() == "cpu" && !start.name.ends_with("--benchmark");
@@ -97,6 +87,35 @@ fn run(start: &Start) -> ExitCode {
     let (message, code) = report(&start.name, result);
     eprintln!("{message}");
     ExitCode::from(code)
+}
+
+/// Opens the device. What only the CPU can do is asked of the CPU, and refused of another device, whether it is there or not.
+fn open(start: &Start) -> Result<DeviceContext> {
+    let by_environment = || env::var("TILEWISE_DEVICE").ok().filter(|name| !name.trim().is_empty());
+    let name = start.device.clone().or_else(by_environment);
+    let is_watched = start.profile || start.check == Some(true);
+    let opened = match &name {
+        Some(name) => DeviceContext::open(name),
+        None if is_watched => DeviceContext::open("cpu"),
+        None => DeviceContext::new(),
+    };
+    let is_watched = is_watched || opened.as_ref().is_ok_and(|ctx| ctx.is_checked() || ctx.is_profiled());
+    let is_other = match &opened {
+        Ok(ctx) => ctx.device_name() != "cpu",
+        Err(error) => matches!(
+            error,
+            Error::NoDriver { .. }
+                | Error::DriverTooOld { .. }
+                | Error::NoHardware { .. }
+                | Error::NoAdapter { .. }
+                | Error::DeviceNotBuilt { .. }
+                | Error::DeviceTooOld { .. }
+        ),
+    };
+    match name {
+        Some(device) if is_watched && is_other => Err(Error::CannotWatch { device }),
+        _ => opened,
+    }
 }
 
 /// Shows what the checker has found; with advice, and what was checked, if `all`. Gives how many launches went wrong.

@@ -493,6 +493,28 @@ mod emit {
     }
 }
 
+/// What only the CPU can do is refused of other devices, before anything runs and whether they are there or not.
+#[test]
+fn what_only_the_cpu_can_do() {
+    let refusal = |device| Run {
+        code: 2,
+        stdout: String::new(),
+        stderr: format!(
+            "error: device `{device}` can neither check nor profile launches: do that on device `cpu`\n"
+        ),
+    };
+    for device in ["nvidia", "amd", "apple", "vulkan:1"] {
+        for flags in [&["--check"][..], &["--profile"], &["--check", "--profile"]] {
+            assert_eq!(run(&[&["p12", "-e", device], flags].concat()), refusal(device), "{flags:?}");
+            let mut command = puzzle();
+            command.env("TILEWISE_DEVICE", device).arg("p12").args(flags);
+            assert_eq!(finish(command.output().unwrap()), refusal(device), "{flags:?}");
+        }
+    }
+    let unknown = run(&["p12", "-e", "abacus", "--check"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("there is no device `abacus`"), "{unknown:?}");
+}
+
 /// On a machine without an adapter for Vulkan these are skipped, and say so.
 #[cfg(feature = "wgpu")]
 mod vulkan {

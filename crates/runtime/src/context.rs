@@ -499,13 +499,8 @@ impl DeviceContext {
             inspector.look(kernel, self.optimizer, grid, block, &args)?;
         }
         let watch = &self.watch;
-        if !self.shared.device.can_watch() {
-            let device = || self.device_name().to_owned();
-            match watch {
-                Watch { report: Some(_), .. } => return Err(Error::CannotCheck { device: device() }),
-                Watch { profile: Some(_), .. } => return Err(Error::CannotProfile { device: device() }),
-                Watch { report: None, profile: None } => {}
-            }
+        if watch.is_on() && !self.shared.device.can_watch() {
+            return Err(Error::CannotWatch { device: self.device_name().to_owned() });
         }
         let passes = match watch {
             Watch { profile: Some(_), .. } => Passes::Profiled,
@@ -646,8 +641,9 @@ mod tests {
         let error = on(Some("-unknown")).unwrap_err().to_string();
         let passes = Optimizer::names().collect::<Vec<_>>().join(", ");
         assert!(
-            error.starts_with("the environment variable TILEWISE_OPT is `-unknown`: there is no pass `unknown`; ")
-                && error.ends_with(&format!(" without these passes of {passes}")),
+            error.starts_with(
+                "the environment variable TILEWISE_OPT is `-unknown`: there is no pass `unknown`; "
+            ) && error.ends_with(&format!(" without these passes of {passes}")),
             "{error}"
         );
     }

@@ -57,16 +57,9 @@ pub enum Error {
     #[error("a checked launch of kernel `{}` found mistakes\n{}", .0.kernel, .0)]
     Check(Box<tilewise_check::Report>),
 
-    /// A checked launch on a device that cannot check.
-    #[error("device `{device}` cannot check launches: check them on device `cpu`")]
-    CannotCheck {
-        /// The device.
-        device: String,
-    },
-
-    /// A profiled launch on a device that cannot profile.
-    #[error("device `{device}` cannot profile launches: profile them on device `cpu`")]
-    CannotProfile {
+    /// A checked or profiled launch on a device that runs launches without watching them.
+    #[error("device `{device}` can neither check nor profile launches: do that on device `cpu`")]
+    CannotWatch {
         /// The device.
         device: String,
     },
