@@ -140,6 +140,7 @@ fn watched<'b, 'a: 'b>(options: Options<'a>, observer: Option<&'b dyn Observer>)
         output: options.output.map(|output| output as &mut (dyn FnMut(&str) + Send)),
         observer,
         max_rounds: options.max_rounds,
+        ended: options.ended,
     }
 }
 

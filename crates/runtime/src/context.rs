@@ -24,6 +24,7 @@ use crate::inspect::{Code, Inspector, Target};
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::launch::{Launch, LaunchParam};
 use crate::output::{Output, OutputSink};
+use crate::progress::{ProgressSink, Shown};
 use crate::watch::{Goes, Kept, Sink, Watch, Watching};
 
 /// A device that is open: it makes buffers and tensors, and launches kernels.
@@ -353,6 +354,37 @@ impl DeviceContext {
         self.shared.kept.take_profiles()
     }
 
+    /// The same context, with a sink that is told how far its checked and profiled launches are, which take long: it may show
+    /// that while they run.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, Progress, ProgressSink, block_dim, grid_dim};
+    ///
+    /// struct Lines;
+    ///
+    /// impl ProgressSink for Lines {
+    ///     fn start(&self, launch: &Arc<Progress>) {
+    ///         // Another thread may keep it, and ask for `ended` now and then.
+    ///         assert_eq!((launch.kernel(), launch.ended(), launch.blocks()), ("wait", 0, 6));
+    ///     }
+    ///
+    ///     fn end(&self, launch: &Arc<Progress>) {
+    ///         assert_eq!(launch.ended(), launch.blocks());
+    ///     }
+    /// }
+    ///
+    /// let ctx = DeviceContext::open("cpu")?.checked().with_progress(Lines);
+    /// let wait = LaunchBuilder::new("wait").describe(tilewise_stage::barrier);
+    /// ctx.enqueue_function(wait, grid_dim((3, 2)), block_dim(2))?;
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_progress(self, sink: impl ProgressSink) -> DeviceContext {
+        DeviceContext { watch: Watch { progress: Some(Shown::new(sink)), ..self.watch }, ..self }
+    }
+
     /// The same context, its kernels run by at most `threads` threads of the host; 0 for as many as there are cores. Of
     /// no effect for a GPU.
     #[must_use]
@@ -505,7 +537,7 @@ impl DeviceContext {
         let passes = match watch {
             Watch { profile: Some(_), .. } => Passes::Profiled,
             Watch { report: Some(_), .. } => Passes::Checked,
-            Watch { profile: None, report: None } => Passes::Optimized(self.optimizer),
+            Watch { profile: None, report: None, .. } => Passes::Optimized(self.optimizer),
         };
         let compiled = self.shared.kernels.get(kernel, passes, &*self.shared.device)?;
         let watching = Watching { watch, kept: &self.shared.kept, subject: compiled.subject() };
@@ -575,6 +607,7 @@ fn watch_of_variables() -> Result<Watch> {
     Ok(Watch {
         report: is_on(CHECK)?.then_some(Goes::Kept),
         profile: is_on(PROFILE)?.then(|| Goes::To(Sink::new(print))),
+        progress: None,
     })
 }
 
