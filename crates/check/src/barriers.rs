@@ -1,10 +1,14 @@
 //! Which barriers are needed.
 //!
-//! A barrier orders accesses on its two sides. It is needed if there are two accesses of different threads to one element, at
-//! least one a write, in intervals between which there are only barriers of its one position in the source: without it, they
-//! would be a race, or, if both are atomic, one could read something else.
-//! While a block runs, it is enough to know the earliest interval back to which all barriers are of the same position as
-//! the last one; each access is compared with the latest accesses by other threads (see [`cells`](crate::cells)).
+//! A barrier orders accesses on its two sides: two of different threads to one element, at least one a write, would be a race
+//! without it, or, if both are atomic, one could read something else. Barriers that are not needed are those without all of
+//! which every two such accesses of a block still have a barrier between them.
+//!
+//! A block finds them as it runs. Each access is compared with the latest accesses by other threads (see
+//! [`cells`](crate::cells)), back to the last barrier of a position that is known to be needed. If the order of two matters, the last
+//! barrier is needed. So of two in a row the second is. What is known is the block's own, so that it does not depend on the
+//! order of blocks.
+//!
 //! A race may hide earlier accesses from those that come later, so the barriers before and after one count as needed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -62,13 +66,11 @@ impl Barriers {
 #[derive(Debug)]
 pub(crate) struct Intervals<'a> {
     all: &'a Barriers,
-    /// What is known to be needed.
+    /// What this block has found to be needed.
     needed: Vec<bool>,
     passed: Vec<u64>,
     /// The barrier passed last.
     last: Option<usize>,
-    /// The earliest interval back to which all barriers are that one.
-    back: u32,
     /// Whether there was a race since then.
     raced: bool,
     pub(crate) time: Time,
@@ -82,7 +84,6 @@ impl<'a> Intervals<'a> {
             needed: vec![false; count],
             passed: vec![0; count],
             last: None,
-            back: 0,
             raced: false,
             time: Time { now: 0, base: 0, since: 0 },
         }
@@ -93,7 +94,8 @@ impl<'a> Intervals<'a> {
         let again = self.time.now > u32::MAX / 2;
         let now = if again { 1 } else { self.time.now + 1 };
         self.time = Time { now, base: now, since: now };
-        (self.last, self.back, self.raced) = (None, now, false);
+        (self.last, self.raced) = (None, false);
+        self.needed.fill(false);
         again
     }
 
@@ -102,32 +104,26 @@ impl<'a> Intervals<'a> {
         self.time.now - self.time.base
     }
 
-    /// The earliest interval, counted in the block, back to which all barriers are the last one; this one if the last one is
-    /// known to be needed.
+    /// The earliest interval, counted in the block, since the last barrier that is known to be needed.
     pub(crate) fn since(&self) -> u32 {
         self.time.since.saturating_sub(self.time.base)
     }
 
     /// The block passes a barrier.
     pub(crate) fn pass(&mut self, span: Span) {
-        let before = self.time.now;
         self.time.now += 1;
-        self.time.since = self.time.now;
+        self.last = self.all.numbers.get(&span).copied();
         let raced = std::mem::take(&mut self.raced);
-        let Some(&number) = self.all.numbers.get(&span) else {
-            self.last = None;
-            self.back = self.time.now;
-            return;
-        };
-        self.passed[number] += 1;
-        if self.last != Some(number) {
-            (self.last, self.back) = (Some(number), before);
-        }
-        if !self.needed[number] {
-            self.needed[number] = raced || self.all.needed[number].load(Ordering::Relaxed);
-        }
-        if !self.needed[number] {
-            self.time.since = self.back;
+        match self.last {
+            Some(number) => {
+                self.passed[number] += 1;
+                self.needed[number] |= raced;
+                if self.needed[number] {
+                    self.time.since = self.time.now;
+                }
+            }
+            // No advice is given on it.
+            None => self.time.since = self.time.now,
         }
     }
 
@@ -194,27 +190,38 @@ pub(crate) mod tests {
         }
     }
 
-    /// Which barriers are needed, word for word as the head of this file says it; and whether there is a race.
-    fn by_definition(history: &[Event]) -> ([bool; BARRIERS], bool) {
-        let (mut needed, mut races) = ([false; BARRIERS], false);
-        for (first, event) in history.iter().enumerate() {
+    /// The pairs of accesses of which the order matters, in the order of the second: the barriers between them, and whether
+    /// they are a race if there are none.
+    fn pairs(history: &[Event]) -> Vec<(Vec<usize>, bool)> {
+        let mut pairs = Vec::new();
+        for (second, event) in history.iter().enumerate() {
             let &Event::Access(class, thread) = event else { continue };
             let mut between: Vec<usize> = Vec::new();
-            for later in &history[first + 1..] {
-                match *later {
-                    Event::Barrier(barrier) => between.push(barrier),
-                    Event::Access(_, other) if other == thread => {}
-                    Event::Access(other, _) => match between[..] {
-                        [] => races |= class.conflicts(other),
-                        [barrier, ref rest @ ..] if rest.iter().all(|&more| more == barrier) => {
-                            needed[barrier] |= class.order_matters(other);
+            for earlier in history[..second].iter().rev() {
+                match *earlier {
+                    Event::Barrier(barrier) => between.insert(0, barrier),
+                    Event::Access(other, by) => {
+                        if by != thread && class.order_matters(other) {
+                            pairs.push((between.clone(), class.conflicts(other)));
                         }
-                        _ => {}
-                    },
+                    }
                 }
             }
         }
-        (needed, races)
+        pairs
+    }
+
+    /// Which barriers are needed, word for word as the head of this file says it.
+    fn by_definition(pairs: &[(Vec<usize>, bool)]) -> [bool; BARRIERS] {
+        let mut needed = [false; BARRIERS];
+        for (between, _) in pairs {
+            if let Some(&last) = between.last()
+                && !between.iter().any(|&barrier| needed[barrier])
+            {
+                needed[last] = true;
+            }
+        }
+        needed
     }
 
     /// Which barriers a shadow finds to be needed.
@@ -241,13 +248,17 @@ pub(crate) mod tests {
         std::array::from_fn(|barrier| all.needed[barrier].load(Ordering::Relaxed))
     }
 
-    /// Holds a shadow against the definition. After a race, which is reported, a barrier too many may count as
-    /// needed; one that is needed always does.
+    /// Holds a shadow against the definition. After a race, which is reported, a barrier too many may count as needed; without
+    /// all the others accesses are ordered as before in any case.
     #[track_caller]
     pub(crate) fn assert_as_defined(history: &[Event], found: [bool; BARRIERS]) {
-        let (needed, races) = by_definition(history);
-        let missed = needed.iter().zip(found).any(|(needed, found)| *needed && !found);
-        assert!(!missed, "found {found:?}, needed {needed:?}: {history:?}");
+        let pairs = pairs(history);
+        for (between, _) in pairs.iter().filter(|(between, _)| !between.is_empty()) {
+            let is_ordered = between.iter().any(|&barrier| found[barrier]);
+            assert!(is_ordered, "found {found:?}, one of {between:?} is needed: {history:?}");
+        }
+        let races = pairs.iter().any(|(between, conflict)| between.is_empty() && *conflict);
+        let needed = by_definition(&pairs);
         assert!(races || needed == found, "found {found:?}, needed {needed:?}: {history:?}");
     }
 
