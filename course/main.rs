@@ -2,7 +2,7 @@
 //!
 //! [`puzzles`] has the puzzles, a folder each: the learner's file, its solution, hints. [`puzzle`] is what the command
 //! knows of a puzzle, [`cli`] reads the arguments, [`check`] compares a result with what it should be, [`mod@emit`] shows
-//! the code that kernels become.
+//! the code that kernels become, [`progress`] how far a long launch is.
 //!
 //! The exit code is 0 if the result is right; 1 if it is wrong, or the kernel went wrong; 2 if the command was given
 //! something that there is not: a flag, a puzzle, a device.
@@ -12,11 +12,12 @@ mod check;
 mod cli;
 #[cfg(feature = "inspect")]
 mod emit;
+mod progress;
 mod puzzle;
 mod puzzles;
 
 use std::env;
-use std::io::stderr;
+use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,6 +27,7 @@ use tilewise::{DeviceContext, Error, Result};
 
 use crate::check::Verdict;
 use crate::cli::{Emit, Request, Start};
+use crate::progress::Bar;
 
 /// The result is wrong, or the kernel went wrong.
 const FAILED: u8 = 1;
@@ -47,20 +49,10 @@ fn main() -> ExitCode {
 
 /// Opens the device, runs the program, tells how it went.
 fn run(start: &Start) -> ExitCode {
-    let ctx = match (&start.device, env::var_os("TILEWISE_DEVICE").filter(|name| !name.is_empty())) {
-        (Some(name), _) => DeviceContext::open(name),
-        // What only the CPU can do is asked of the CPU.
-        (None, None) if start.profile || start.check == Some(true) => DeviceContext::open("cpu"),
-        (None, _) => DeviceContext::new(),
-    };
-    let ctx = match ctx {
+    let ctx = match open(start) {
         Ok(ctx) => ctx,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
-    if start.profile && ctx.device_name() != "cpu" {
-        let error = Error::CannotProfile { device: ctx.device_name().to_owned() };
-        return fail(&error.to_string(), USAGE);
-    }
     let ctx = if start.explain { ctx.with_explain(|line: &str| eprintln!("{line}")) } else { ctx };
     // A benchmark is not slowed down by what nobody asked for.
     let by_default = ctx.device_name() == "cpu" && !start.name.ends_with("--benchmark");
@@ -87,7 +79,7 @@ fn run(start: &Start) -> ExitCode {
         }
         false => ctx,
     };
-    let result = (start.program)(&ctx);
+    let result = (start.program)(&shown_while_it_runs(ctx));
     show_profiles(&profiles.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
     let result = match shown(&reports, start.check == Some(true)) {
@@ -97,6 +89,48 @@ fn run(start: &Start) -> ExitCode {
     let (message, code) = report(&start.name, result);
     eprintln!("{message}");
     ExitCode::from(code)
+}
+
+/// The context, whose watched launches are shown on the terminal while they run, if there is one.
+fn shown_while_it_runs(ctx: DeviceContext) -> DeviceContext {
+    if !stderr().is_terminal() || !(ctx.is_checked() || ctx.is_profiled()) {
+        return ctx;
+    }
+    let bar = Bar::new(stderr(), progress::DELAY);
+    let print = {
+        let bar = bar.clone();
+        move |line: &str| bar.aside(|| println!("{line}"))
+    };
+    ctx.with_output(print).with_progress(bar)
+}
+
+/// Opens the device. What only the CPU can do is asked of the CPU, and refused of another device, whether it is there or not.
+fn open(start: &Start) -> Result<DeviceContext> {
+    let by_environment = || env::var("TILEWISE_DEVICE").ok().filter(|name| !name.trim().is_empty());
+    let name = start.device.clone().or_else(by_environment);
+    let is_watched = start.profile || start.check == Some(true);
+    let opened = match &name {
+        Some(name) => DeviceContext::open(name),
+        None if is_watched => DeviceContext::open("cpu"),
+        None => DeviceContext::new(),
+    };
+    let is_watched = is_watched || opened.as_ref().is_ok_and(|ctx| ctx.is_checked() || ctx.is_profiled());
+    let is_other = match &opened {
+        Ok(ctx) => ctx.device_name() != "cpu",
+        Err(error) => matches!(
+            error,
+            Error::NoDriver { .. }
+                | Error::DriverTooOld { .. }
+                | Error::NoHardware { .. }
+                | Error::NoAdapter { .. }
+                | Error::DeviceNotBuilt { .. }
+                | Error::DeviceTooOld { .. }
+        ),
+    };
+    match name {
+        Some(device) if is_watched && is_other => Err(Error::CannotWatch { device }),
+        _ => opened,
+    }
 }
 
 /// Shows what the checker has found; with advice, and what was checked, if `all`. Gives how many launches went wrong.

@@ -381,6 +381,21 @@ mod device {
     }
 }
 
+/// What is wrong with an environment variable is told before anything runs.
+#[test]
+fn passes_that_there_are_not() {
+    let opt =
+        |value| finish(puzzle().args(["p12", "--solution"]).env("TILEWISE_OPT", value).output().unwrap());
+    let Run { code, stdout, stderr } = opt("-unknown");
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    for part in
+        ["TILEWISE_OPT is `-unknown`: there is no pass `unknown`; ", " simplify, control, ", ", licm, "]
+    {
+        assert!(stderr.contains(part) && stderr.lines().count() == 1, "{stderr}");
+    }
+    assert_eq!(opt("-licm").code, 0);
+}
+
 /// Every puzzle with each of its variants.
 const PROGRAMS: [&[&str]; 9] = [
     &["p12"],
@@ -476,6 +491,28 @@ mod emit {
             assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{args:?}: {stderr}");
         }
     }
+}
+
+/// What only the CPU can do is refused of other devices, before anything runs and whether they are there or not.
+#[test]
+fn what_only_the_cpu_can_do() {
+    let refusal = |device| Run {
+        code: 2,
+        stdout: String::new(),
+        stderr: format!(
+            "error: device `{device}` can neither check nor profile launches: do that on device `cpu`\n"
+        ),
+    };
+    for device in ["nvidia", "amd", "apple", "vulkan:1"] {
+        for flags in [&["--check"][..], &["--profile"], &["--check", "--profile"]] {
+            assert_eq!(run(&[&["p12", "-e", device], flags].concat()), refusal(device), "{flags:?}");
+            let mut command = puzzle();
+            command.env("TILEWISE_DEVICE", device).arg("p12").args(flags);
+            assert_eq!(finish(command.output().unwrap()), refusal(device), "{flags:?}");
+        }
+    }
+    let unknown = run(&["p12", "-e", "abacus", "--check"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("there is no device `abacus`"), "{unknown:?}");
 }
 
 /// On a machine without an adapter for Vulkan these are skipped, and say so.

@@ -13,6 +13,11 @@
 //! a stamp not above that of the access now. Atomic accesses do not conflict among themselves, so of them, as of reads,
 //! several can be unordered; they are kept in the same way, by two.
 //!
+//! **Which barriers are needed.** A barrier is needed if it orders an access with one of an earlier interval, back to
+//! [`Time::since`]. An access of the interval now may hide that one, if the kept ones are all of now. If it conflicts with
+//! what is judged, there is a race, and [`barriers`](crate::barriers) counts the barriers around it as needed. Two atomic
+//! accesses are no race, so of these the last ones of earlier intervals are kept as well.
+//!
 //! Stamps go on counting from block to block, so that what an earlier block left behind is old, and nothing has to be
 //! cleared.
 
@@ -99,6 +104,32 @@ impl Latest {
         }
         self.first[word] = mark;
     }
+
+    fn both(&self, word: usize) -> [Mark; 2] {
+        [self.first[word], self.second[word]]
+    }
+}
+
+/// The last two of a kind of access by different threads, for each word, and the last two of those in intervals before the
+/// last one.
+#[derive(Clone, Debug)]
+struct LatestAndEarlier {
+    latest: Latest,
+    earlier: Latest,
+}
+
+impl LatestAndEarlier {
+    fn new(len: usize) -> LatestAndEarlier {
+        LatestAndEarlier { latest: Latest::new(len), earlier: Latest::new(len) }
+    }
+
+    fn note(&mut self, word: usize, mark: Mark) {
+        let [first, second] = self.latest.both(word);
+        if first.stamp() != mark.stamp() {
+            (self.earlier.first[word], self.earlier.second[word]) = (first, second);
+        }
+        self.latest.note(word, mark);
+    }
 }
 
 /// The shadow of some words.
@@ -113,8 +144,8 @@ pub(crate) struct Cells {
 
 #[derive(Clone, Debug)]
 struct Atomics {
-    writes: Latest,
-    reads: Latest,
+    writes: LatestAndEarlier,
+    reads: LatestAndEarlier,
 }
 
 /// What is wrong with an access.
@@ -137,7 +168,8 @@ impl Verdict {
 impl Cells {
     /// The shadow of `len` words; atomic accesses take more room.
     pub(crate) fn new(len: usize, atomic: bool) -> Cells {
-        let atomics = || Box::new(Atomics { writes: Latest::new(len), reads: Latest::new(len) });
+        let atomics =
+            || Box::new(Atomics { writes: LatestAndEarlier::new(len), reads: LatestAndEarlier::new(len) });
         Cells {
             writes: vec![Mark::default(); len],
             before: vec![0; len],
@@ -162,19 +194,18 @@ impl Cells {
 
     /// The last accesses of a class to a word, those of two threads; unset ones have a stamp below any time.
     pub(crate) fn latest(&self, word: usize, class: Class) -> [Mark; 2] {
-        let both = |latest: &Latest| [latest.first[word], latest.second[word]];
         match (class, &self.atomics) {
             (Class::Write, _) => [self.writes[word], Mark::default()],
-            (Class::Read, _) => both(&self.reads),
-            (Class::AtomicWrite, Some(atomics)) => both(&atomics.writes),
-            (Class::AtomicRead, Some(atomics)) => both(&atomics.reads),
+            (Class::Read, _) => self.reads.both(word),
+            (Class::AtomicWrite, Some(atomics)) => atomics.writes.latest.both(word),
+            (Class::AtomicRead, Some(atomics)) => atomics.reads.latest.both(word),
             (_, None) => [Mark::default(); 2],
         }
     }
 
     /// Whether some thread of the block has written a word.
     pub(crate) fn is_written(&self, word: usize, base: u32) -> bool {
-        let atomic = |atomics: &Atomics| atomics.writes.first[word].stamp() >= base;
+        let atomic = |atomics: &Atomics| atomics.writes.latest.first[word].stamp() >= base;
         self.writes[word].stamp() >= base || self.atomics.as_deref().is_some_and(atomic)
     }
 
@@ -189,35 +220,27 @@ impl Cells {
     ) -> Verdict {
         let mut verdict = Verdict::default();
         let thread = mark.thread();
-        let mut judge = |other: Class, earlier: Mark| {
-            if earlier.thread() == thread || earlier.stamp() < time.since.max(time.base) {
-                return;
-            }
-            if earlier.stamp() == time.now {
-                if class.conflicts(other) {
-                    verdict.races.push((other, earlier));
+        let mut judge = |other: Class, marks: [Mark; 2]| {
+            for earlier in marks {
+                if earlier.thread() == thread || earlier.stamp() < time.since.max(time.base) {
+                    continue;
                 }
-            } else {
-                verdict.ordered = true;
+                if earlier.stamp() == time.now {
+                    if class.conflicts(other) {
+                        verdict.races.push((other, earlier));
+                    }
+                } else {
+                    verdict.ordered = true;
+                }
             }
         };
         for other in Class::ALL {
             if class.order_matters(other) {
+                judge(other, self.latest(word, other));
                 match (other, &self.atomics) {
-                    (Class::Write, _) => judge(other, self.writes[word]),
-                    (Class::Read, _) => {
-                        judge(other, self.reads.first[word]);
-                        judge(other, self.reads.second[word]);
-                    }
-                    (Class::AtomicWrite, Some(atomics)) => {
-                        judge(other, atomics.writes.first[word]);
-                        judge(other, atomics.writes.second[word]);
-                    }
-                    (Class::AtomicRead, Some(atomics)) => {
-                        judge(other, atomics.reads.first[word]);
-                        judge(other, atomics.reads.second[word]);
-                    }
-                    (_, None) => {}
+                    (Class::AtomicWrite, Some(atomics)) => judge(other, atomics.writes.earlier.both(word)),
+                    (Class::AtomicRead, Some(atomics)) => judge(other, atomics.reads.earlier.both(word)),
+                    (Class::Read | Class::Write, _) | (_, None) => {}
                 }
             }
         }

@@ -14,20 +14,19 @@ use crate::block::{BarrierBlock, LaunchState};
 use crate::clocks::ClockObserver;
 use crate::finding::{Finding, NotModelled, Report, Severity};
 use crate::plan::Plan;
-use crate::profile::{Profile, Profiler};
+use crate::profile::{Profile, Profiler, Subject};
 use crate::record::Record;
 
 /// Rounds of loops after which a block of a checked launch is given up, if [`Options::max_rounds`] does not say it.
 pub const DEFAULT_MAX_ROUNDS: u64 = 1 << 24;
 
 /// What is wanted of a launch besides its results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
     /// What is wrong with it.
     pub report: bool,
-    /// What a profiler would count. Operations are counted if the kernel was prepared by
-    /// [`prepare_profiled`](tilewise_ir::pass::prepare_profiled).
-    pub profile: bool,
+    /// What a profiler would count, of the kernel that was prepared with this.
+    pub profile: Option<&'a Subject>,
 }
 
 /// What came of a launch.
@@ -68,10 +67,10 @@ pub fn watch(
     config: LaunchConfig,
     args: &[Arg<'_>],
     options: Options<'_>,
-    wanted: Wanted,
+    wanted: Wanted<'_>,
 ) -> Result<Watched, LaunchError> {
     let plan = Plan::new(program, config, args);
-    let profiler = wanted.profile.then(|| Profiler::new(&plan));
+    let profiler = wanted.profile.map(|subject| Profiler::new(&plan, subject));
     let (outcome, report) = match (wanted.report, &profiler) {
         (true, _) => checked(program, &plan, args, options, profiler.as_ref())
             .map(|(outcome, report)| (outcome, Some(report)))?,
@@ -141,6 +140,7 @@ fn watched<'b, 'a: 'b>(options: Options<'a>, observer: Option<&'b dyn Observer>)
         output: options.output.map(|output| output as &mut (dyn FnMut(&str) + Send)),
         observer,
         max_rounds: options.max_rounds,
+        ended: options.ended,
     }
 }
 

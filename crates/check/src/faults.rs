@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
+use smallvec::SmallVec;
 use tilewise_interp::{GivenUp, ThreadFault, Threads};
 use tilewise_ir::{FaultKind, Span};
 
@@ -41,13 +42,14 @@ pub(crate) fn thread(plan: &Plan<'_>, fault: &ThreadFault, who: Who, record: &mu
         | FaultKind::NoProgress { .. }
         | FaultKind::TooManyRounds { .. } => return,
     };
-    let of_access = fault.site.is_some() && !witness;
+    let place = fault.site.filter(|_| !witness).map(|site| plan.sites[site as usize].place);
+    let of_access = place.is_some();
     let order = (who.block, who.interval);
-    // The element that is not there, by its index in all dimensions.
-    let word = of_access.then(|| {
-        let is_global =
-            fault.site.is_some_and(|site| matches!(plan.sites[site as usize].place, Place::Global { .. }));
-        (element_outside(fault), !is_global)
+    // The element that is not there, by its index in all dimensions; each thread has local memory of its own.
+    let word = place.map(|place| match place {
+        Place::Global { .. } => (element_outside(fault), false),
+        Place::Shared(_) => (element_outside(fault), true),
+        Place::Local(_) => (hash(&(fault.thread, element_outside(fault))), true),
     });
     record.add(Instance { key, count: 1, word, harmless: true, equal: true, order }, || {
         if of_access { Detail::Access { word: None, who, fact } } else { Detail::Thread { who, fact } }
@@ -60,12 +62,14 @@ fn element_outside(fault: &ThreadFault) -> usize {
     match (&fault.kind, &fault.bounds[..]) {
         (FaultKind::OutsideMemory { offset, .. }, _) => *offset as usize,
         (_, [(_, index, _)]) => *index as usize,
-        (_, bounds) => {
-            let mut hasher = FxHasher::default();
-            bounds.iter().for_each(|(_, index, _)| index.hash(&mut hasher));
-            hasher.finish() as usize
-        }
+        (_, bounds) => hash(&bounds.iter().map(|(_, index, _)| index).collect::<SmallVec<[_; 4]>>()[..]),
     }
+}
+
+fn hash<T: Hash + ?Sized>(of: &T) -> usize {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish() as usize
 }
 
 /// Records why a block was given up.

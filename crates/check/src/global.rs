@@ -140,6 +140,10 @@ impl Group {
                 if !same && used.mask & !batch.mask != 0 {
                     return false;
                 }
+                // The full shadow keeps those of earlier intervals.
+                if batch.class.is_atomic() && used.stamp != batch.stamp {
+                    return false;
+                }
                 number
             }
             None => {
@@ -183,11 +187,11 @@ impl Group {
         }
     }
 
-    /// The full shadow of a group.
-    pub(crate) fn cells(slot: &mut Option<Group>) -> &mut CellGroup {
+    /// The full shadow of a group; that of atomic accesses takes more room.
+    pub(crate) fn cells(slot: &mut Option<Group>, atomic: bool) -> &mut CellGroup {
         if !matches!(slot, Some(Group::Cells(_))) {
             let mut group = Box::new(CellGroup {
-                cells: Cells::new(GROUP, true),
+                cells: Cells::new(GROUP, atomic),
                 values: [[0; GROUP]; 4],
                 writers: [0; GROUP],
                 several: 0,

@@ -102,6 +102,8 @@ pub(crate) struct BufferPlan {
     pub(crate) written: bool,
     /// Whether some access reads it, so that what was there before a write is worth keeping.
     pub(crate) read: bool,
+    /// Whether some access is atomic.
+    pub(crate) atomic: bool,
 }
 
 #[derive(Debug)]
@@ -123,7 +125,7 @@ impl<'a> Plan<'a> {
             };
             let number = known.iter().position(|known| std::ptr::eq(*known, buffer)).unwrap_or_else(|| {
                 known.push(buffer);
-                buffers.push(BufferPlan { len: buffer.len(), written: false, read: false });
+                buffers.push(BufferPlan { len: buffer.len(), written: false, read: false, atomic: false });
                 known.len() - 1
             });
             by_param.push(Some((number as u32, offset as usize)));
@@ -164,6 +166,7 @@ impl<'a> Plan<'a> {
                     if let Some(buffer) = plan.buffers.get_mut(buffer as usize) {
                         buffer.written |= class.is_write();
                         buffer.read |= class != Class::Write;
+                        buffer.atomic |= class.is_atomic();
                     }
                 }
                 Place::Shared(alloc) | Place::Local(alloc) => {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicU64;
 
 use thiserror::Error;
 use tilewise_ir::{Const, Fault, Kernel, ParamKind, Scalar, Space};
@@ -51,6 +52,8 @@ pub struct Options<'a> {
     /// How many rounds of loops that may go on for ever a block runs before it is given up with a fault; without a limit
     /// if `None`. Threads that go round together count once.
     pub max_rounds: Option<u64>,
+    /// Counts the blocks that have ended, for who shows how far the launch is.
+    pub ended: Option<&'a AtomicU64>,
 }
 
 /// The largest launch that is not refused. The default is what every CUDA device grants, so that a kernel that runs

@@ -123,6 +123,6 @@ impl Program {
         let launch = Launch::new(&self.kernel, &self.code, config, args, watching);
         let mut print = |line: &str| println!("{line}");
         let output = options.output.unwrap_or(&mut print);
-        Ok(schedule::run(&launch, workers, output)?)
+        Ok(schedule::run(&launch, workers, output, options.ended)?)
     }
 }

@@ -14,11 +14,12 @@ use crate::buffer::OutOfMemory;
 use crate::launch::Outcome;
 use crate::machine::{Faults, Launch, Machine, Status};
 
-/// Runs all blocks of a launch, `workers` at a time, and calls `output` with each line.
+/// Runs all blocks of a launch, `workers` at a time, calls `output` with each line, and counts the blocks that have ended.
 pub(crate) fn run(
     launch: &Launch<'_>,
     workers: usize,
     output: &mut (dyn FnMut(&str) + Send),
+    ended: Option<&AtomicU64>,
 ) -> Result<Outcome, OutOfMemory> {
     let blocks = launch.config.blocks();
     if blocks == 0 {
@@ -26,6 +27,7 @@ pub(crate) fn run(
     }
     let workers = (workers as u64).min(blocks) as usize;
     let results = Results {
+        ended,
         prints: launch.code.prints_lines,
         state: Mutex::new(ResultsState {
             faults: Faults::default(),
@@ -84,6 +86,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Faults and lines of blocks that are done.
 struct Results<'o> {
+    ended: Option<&'o AtomicU64>,
     /// Whether there are lines.
     prints: bool,
     state: Mutex<ResultsState<'o>>,
@@ -104,6 +107,9 @@ impl Results<'_> {
     /// Takes over what a block has left behind, when it is done.
     fn add(&self, machine: &mut Machine<'_>) {
         machine.announce_end();
+        if let Some(ended) = self.ended {
+            ended.fetch_add(1, Ordering::Relaxed);
+        }
         let (block, faults) = (machine.block(), machine.take_faults());
         if faults.count == 0 && !self.prints {
             return;

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHasher};
+use tilewise_check::profile::Subject;
 use tilewise_ir::pass::{self, Optimizer};
 use tilewise_ir::{Block, Kernel, verify};
 
@@ -56,7 +57,15 @@ struct Entry {
     passes: Passes,
     last_used: AtomicU64,
     /// Set by the first who needs it; others wait.
-    executable: OnceLock<Result<Arc<dyn Executable>>>,
+    code: OnceLock<Result<Code>>,
+}
+
+/// What a kernel is compiled to.
+#[derive(Debug)]
+struct Code {
+    executable: Arc<dyn Executable>,
+    /// What is known of it for profiles, if it goes through those passes.
+    subject: Option<Subject>,
 }
 
 /// A compiled kernel of the cache.
@@ -66,11 +75,16 @@ pub(crate) struct Compiled(Arc<Entry>);
 impl Compiled {
     /// What can be launched.
     pub(crate) fn executable(&self) -> Result<&dyn Executable> {
-        match self.0.executable.get() {
-            Some(Ok(executable)) => Ok(&**executable),
+        match self.0.code.get() {
+            Some(Ok(code)) => Ok(&*code.executable),
             Some(Err(error)) => Err(error.clone()),
             None => unreachable!("an entry is given out when it has been compiled"),
         }
+    }
+
+    /// What is known of it for profiles, if it was compiled to be profiled.
+    pub(crate) fn subject(&self) -> Option<&Subject> {
+        self.0.code.get()?.as_ref().ok()?.subject.as_ref()
     }
 }
 
@@ -89,11 +103,11 @@ impl KernelCache {
     pub(crate) fn get(&self, described: &Kernel, passes: Passes, device: &dyn Device) -> Result<Compiled> {
         let hash = structural_hash(described, passes);
         let entry = self.lock().entry(hash, described, passes);
-        let executable = entry.executable.get_or_init(|| {
+        let code = entry.code.get_or_init(|| {
             self.compilations.fetch_add(1, Ordering::Relaxed);
             compile(&entry.described, passes, device, self.dump.as_ref())
         });
-        if let Err(error) = executable {
+        if let Err(error) = code {
             // What failed may work later, when there is more memory.
             let error = error.clone();
             self.lock().remove(hash, &entry);
@@ -122,7 +136,7 @@ impl Entries {
             self.remove_oldest();
         }
         let (described, last_used) = (described.clone(), AtomicU64::new(time));
-        let entry = Arc::new(Entry { described, passes, last_used, executable: OnceLock::new() });
+        let entry = Arc::new(Entry { described, passes, last_used, code: OnceLock::new() });
         self.by_hash.entry(hash).or_default().push(Arc::clone(&entry));
         self.len += 1;
         entry
@@ -149,13 +163,8 @@ impl Entries {
 }
 
 /// From the description to something that runs.
-fn compile(
-    described: &Kernel,
-    passes: Passes,
-    device: &dyn Device,
-    dump: Option<&Dump>,
-) -> Result<Arc<dyn Executable>> {
-    let kernel = prepared(described, passes, |kernel| device.lower(kernel))?;
+fn compile(described: &Kernel, passes: Passes, device: &dyn Device, dump: Option<&Dump>) -> Result<Code> {
+    let (kernel, subject) = prepared(described, passes, |kernel| device.lower(kernel))?;
     if let Some(dump) = dump {
         dump.write(&kernel)?;
     }
@@ -163,25 +172,26 @@ fn compile(
         Passes::Optimized(optimizer) => optimizer,
         Passes::Checked | Passes::Profiled => Optimizer::OFF,
     };
-    device.compile(kernel, optimizer)
+    Ok(Code { executable: device.compile(kernel, optimizer)?, subject })
 }
 
-/// What a backend gets of a description; `lower` rewrites what the backend's device has no instructions for, and tells
-/// whether it has changed anything.
+/// What a backend gets of a description, and what a profile knows of it; `lower` rewrites what the backend's device has no
+/// instructions for, and tells whether it has changed anything.
 pub(crate) fn prepared(
     described: &Kernel,
     passes: Passes,
     lower: impl FnOnce(&mut Kernel) -> bool,
-) -> Result<Kernel> {
+) -> Result<(Kernel, Option<Subject>)> {
     verified(described, described)?;
     let mut kernel = described.clone();
+    let mut subject = None;
     match passes {
         Passes::Optimized(optimizer) => {
             pass::prepare(&mut kernel);
             optimizer.run(&mut kernel);
         }
         Passes::Checked => pass::prepare_checked(&mut kernel),
-        Passes::Profiled => pass::prepare_profiled(&mut kernel),
+        Passes::Profiled => subject = Some(Subject::prepare(&mut kernel)),
     }
     if lower(&mut kernel)
         && let Passes::Optimized(optimizer) = passes
@@ -189,7 +199,7 @@ pub(crate) fn prepared(
         optimizer.run(&mut kernel);
     }
     verified(&kernel, described)?;
-    Ok(kernel)
+    Ok((kernel, subject))
 }
 
 fn verified(kernel: &Kernel, described: &Kernel) -> Result<()> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 use tilewise_check::profile::Profile;
-use tilewise_check::{Wanted, render};
+use tilewise_check::render;
 use tilewise_ir::Kernel;
 use tilewise_ir::pass::Optimizer;
 use tilewise_stage::recycle;
@@ -24,6 +24,7 @@ use crate::inspect::{Code, Inspector, Target};
 use crate::launch::dims::{BlockDim, GridDim};
 use crate::launch::{Launch, LaunchParam};
 use crate::output::{Output, OutputSink};
+use crate::progress::{ProgressSink, Shown};
 use crate::watch::{Goes, Kept, Sink, Watch, Watching};
 
 /// A device that is open: it makes buffers and tensors, and launches kernels.
@@ -110,13 +111,12 @@ impl DeviceContext {
     ///
     /// If there is no such device: [`Error::NoSuchDevice`] if nobody knows the name, [`Error::DeviceNotBuilt`] if this
     /// program was built without it, [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoHardware`],
-    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Variable`] if one of these variables
-    /// has another value.
+    /// [`Error::NoAdapter`] or [`Error::DeviceTooOld`] by what is missing. [`Error::Passes`] or [`Error::Variable`] if one
+    /// of these variables has another value.
     pub fn new() -> Result<DeviceContext> {
         let watch = watch_of_variables()?;
         // The best device that can watch launches is the CPU.
-        let is_watched = watch.wanted() != Wanted::default();
-        let device = variable(DEVICE).or_else(|| is_watched.then(|| "cpu".to_owned()));
+        let device = variable(DEVICE).or_else(|| watch.is_on().then(|| "cpu".to_owned()));
         let ctx = DeviceContext::from_variables(device.as_deref(), variable(OPTIMIZER).as_deref())?;
         Ok(DeviceContext { watch, ..ctx })
     }
@@ -280,7 +280,7 @@ impl DeviceContext {
 
     /// Whether launches are checked.
     pub fn is_checked(&self) -> bool {
-        self.watch.wanted().report
+        self.watch.report.is_some()
     }
 
     /// What checked launches have found since this was last called, errors, warnings and advice: a report for each launch
@@ -346,12 +346,43 @@ impl DeviceContext {
 
     /// Whether launches are profiled.
     pub fn is_profiled(&self) -> bool {
-        self.watch.wanted().profile
+        self.watch.profile.is_some()
     }
 
     /// What was counted in profiled launches since this was last called, the oldest first. The last 256 are kept.
     pub fn take_profiles(&self) -> Vec<Profile> {
         self.shared.kept.take_profiles()
+    }
+
+    /// The same context, with a sink that is told how far its checked and profiled launches are, which take long: it may show
+    /// that while they run.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use tilewise_runtime::{DeviceContext, LaunchBuilder, Progress, ProgressSink, block_dim, grid_dim};
+    ///
+    /// struct Lines;
+    ///
+    /// impl ProgressSink for Lines {
+    ///     fn start(&self, launch: &Arc<Progress>) {
+    ///         // Another thread may keep it, and ask for `ended` now and then.
+    ///         assert_eq!((launch.kernel(), launch.ended(), launch.blocks()), ("wait", 0, 6));
+    ///     }
+    ///
+    ///     fn end(&self, launch: &Arc<Progress>) {
+    ///         assert_eq!(launch.ended(), launch.blocks());
+    ///     }
+    /// }
+    ///
+    /// let ctx = DeviceContext::open("cpu")?.checked().with_progress(Lines);
+    /// let wait = LaunchBuilder::new("wait").describe(tilewise_stage::barrier);
+    /// ctx.enqueue_function(wait, grid_dim((3, 2)), block_dim(2))?;
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_progress(self, sink: impl ProgressSink) -> DeviceContext {
+        DeviceContext { watch: Watch { progress: Some(Shown::new(sink)), ..self.watch }, ..self }
     }
 
     /// The same context, its kernels run by at most `threads` threads of the host; 0 for as many as there are cores. Of
@@ -499,22 +530,17 @@ impl DeviceContext {
         if let Some(inspector) = &self.inspector {
             inspector.look(kernel, self.optimizer, grid, block, &args)?;
         }
-        let wanted = self.watch.wanted();
-        if !self.shared.device.can_watch() {
-            let device = || self.device_name().to_owned();
-            match wanted {
-                Wanted { report: true, .. } => return Err(Error::CannotCheck { device: device() }),
-                Wanted { profile: true, .. } => return Err(Error::CannotProfile { device: device() }),
-                Wanted { report: false, profile: false } => {}
-            }
+        let watch = &self.watch;
+        if watch.is_on() && !self.shared.device.can_watch() {
+            return Err(Error::CannotWatch { device: self.device_name().to_owned() });
         }
-        let passes = match wanted {
-            Wanted { profile: true, .. } => Passes::Profiled,
-            Wanted { report: true, .. } => Passes::Checked,
-            Wanted { profile: false, report: false } => Passes::Optimized(self.optimizer),
+        let passes = match watch {
+            Watch { profile: Some(_), .. } => Passes::Profiled,
+            Watch { report: Some(_), .. } => Passes::Checked,
+            Watch { profile: None, report: None, .. } => Passes::Optimized(self.optimizer),
         };
         let compiled = self.shared.kernels.get(kernel, passes, &*self.shared.device)?;
-        let watching = Watching { watch: &self.watch, kept: &self.shared.kept };
+        let watching = Watching { watch, kept: &self.shared.kept, subject: compiled.subject() };
         compiled.executable()?.launch(&DeviceLaunch {
             stream: &*self.stream,
             grid,
@@ -523,7 +549,7 @@ impl DeviceContext {
             output: &self.output,
             threads: self.threads,
             max_rounds: self.max_rounds,
-            watching: (wanted != Wanted::default()).then_some(watching),
+            watching: watch.is_on().then_some(watching),
         })
     }
 
@@ -551,7 +577,7 @@ impl fmt::Debug for DeviceContext {
         f.debug_struct("DeviceContext")
             .field("context", &format_args!("{}", self.shared))
             .field("optimizer", &self.optimizer)
-            .field("wanted", &self.watch.wanted())
+            .field("watch", &self.watch)
             .field("threads", &self.threads)
             .field("output", &self.output)
             .finish()
@@ -581,6 +607,7 @@ fn watch_of_variables() -> Result<Watch> {
     Ok(Watch {
         report: is_on(CHECK)?.then_some(Goes::Kept),
         profile: is_on(PROFILE)?.then(|| Goes::To(Sink::new(print))),
+        progress: None,
     })
 }
 
@@ -592,11 +619,7 @@ fn variable(name: &str) -> Option<String> {
 /// The passes that run, by the value of [`OPTIMIZER`].
 fn parse_optimizer(value: Option<&str>) -> Result<Optimizer> {
     let Some(value) = value else { return Ok(Optimizer::ON) };
-    value.parse().map_err(|_| Error::Variable {
-        variable: OPTIMIZER,
-        value: value.to_owned(),
-        expected: "0, 1, or passes to leave out (`-licm,-cse`)",
-    })
+    value.parse().map_err(|wrong| Error::Passes { variable: OPTIMIZER, value: value.to_owned(), wrong })
 }
 
 /// Whether what a variable turns on or off is on; `default` if it is not set.
@@ -648,9 +671,13 @@ mod tests {
         assert_eq!(on(Some("1")), Ok(Optimizer::ON));
         assert_eq!(on(Some(" 0")), Ok(Optimizer::OFF));
         assert_eq!(on(Some("-cse")), Ok(Optimizer::ON.without("cse").unwrap()));
-        assert_eq!(
-            on(Some("no")).unwrap_err().to_string(),
-            "the environment variable TILEWISE_OPT is `no`; set it to 0, 1, or passes to leave out (`-licm,-cse`), or unset it"
+        let error = on(Some("-unknown")).unwrap_err().to_string();
+        let passes = Optimizer::names().collect::<Vec<_>>().join(", ");
+        assert!(
+            error.starts_with(
+                "the environment variable TILEWISE_OPT is `-unknown`: there is no pass `unknown`; "
+            ) && error.ends_with(&format!(" without these passes of {passes}")),
+            "{error}"
         );
     }
 }

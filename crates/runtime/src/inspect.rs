@@ -222,7 +222,7 @@ fn translate(
         Target::Ptx | Target::Spirv => pass::lower::math::run(kernel),
         Target::Ir | Target::Wgsl | Target::Msl | Target::Hlsl => false,
     };
-    let mut kernel = prepared(described, Passes::Optimized(optimizer), lower)?;
+    let (mut kernel, _) = prepared(described, Passes::Optimized(optimizer), lower)?;
     let numbers = launch_numbers(grid, block, args, address);
     if let Some(decisions) = Decisions::of(&analysis::analyze(&kernel, &numbers), optimizer) {
         decisions.apply(&mut kernel, optimizer);

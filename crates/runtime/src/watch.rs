@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tilewise_check::profile::Profile;
+use tilewise_check::profile::{Profile, Subject};
 use tilewise_check::{Report, Wanted};
+
+use crate::progress::{Running, Shown};
 
 /// The most reports and the most profiles that are kept: a program that never asks must not fill the memory with them.
 const CAPACITY: usize = 256;
@@ -17,6 +19,8 @@ pub(crate) struct Watch {
     pub(crate) report: Option<Goes<Report>>,
     /// What a profiler would count.
     pub(crate) profile: Option<Goes<Profile>>,
+    /// Who shows how far it is.
+    pub(crate) progress: Option<Shown>,
 }
 
 /// Where what came of a launch goes.
@@ -50,9 +54,9 @@ impl<T> fmt::Debug for Sink<T> {
 }
 
 impl Watch {
-    /// What is wanted.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { report: self.report.is_some(), profile: self.profile.is_some() }
+    /// Whether anything is wanted of launches besides their results.
+    pub(crate) fn is_on(&self) -> bool {
+        self.report.is_some() || self.profile.is_some()
     }
 }
 
@@ -61,9 +65,21 @@ impl Watch {
 pub(crate) struct Watching<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) kept: &'a Kept,
+    /// The kernel, if it is profiled.
+    pub(crate) subject: Option<&'a Subject>,
 }
 
 impl Watching<'_> {
+    /// Tells that the launch starts, if anybody wants to know.
+    pub(crate) fn start(&self, kernel: &str, grid: [u32; 3]) -> Option<Running> {
+        self.watch.progress.as_ref().map(|shown| shown.start(kernel, grid))
+    }
+
+    /// What is wanted.
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
+        Wanted { report: self.watch.report.is_some(), profile: self.subject }
+    }
+
     /// Takes what came of the launch.
     pub(crate) fn add(self, report: Option<Report>, profile: Option<Profile>) {
         match (report, &self.watch.report) {

@@ -222,8 +222,8 @@
 //!   by zero gives 0 and is a fault.
 //! - `as` is Rust's: float to integer truncates and saturates, NaN gives 0.
 //! - Comparisons with NaN are false, but for `!=`; `min` and `max` give the operand that is not NaN.
-//! - `a * b + c` is rounded once (fused) if the product is used only there. `Launch::no_contraction` turns this off for
-//!   a launch.
+//! - `a * b + c` is rounded once (fused) if the product is used only there, and does not stand before a loop or branch that
+//!   the sum is in. `Launch::no_contraction` turns this off for a launch.
 //! - **An access outside its tensor or view reads zero or writes nothing, and is a fault**, dimension by dimension. No
 //!   other memory is touched.
 //! - A fault does not stop the kernel. The first one (what, where, which thread) is the error of the next `synchronize`

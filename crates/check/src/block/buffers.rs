@@ -174,7 +174,7 @@ impl BarrierBlock<'_> {
         if Group::take(slot, batch, |to| to.fill(value), before) {
             return;
         }
-        let group = Group::cells(slot);
+        let group = Group::cells(slot, at.plan.buffers[buffer as usize].atomic);
         let mark = Mark::new(time.now, at.site.canon, at.thread);
         group.count(in_group, at.class, mark, value);
         let before_write = group.cells.before(in_group);

@@ -112,9 +112,7 @@ impl<'a> BarrierBlock<'a> {
         before: impl Fn(Mark) -> Option<u64>,
     ) {
         let (plan, site, block) = (at.plan, at.site.canon, self.block);
-        if verdict.ordered {
-            self.intervals.need_last();
-        }
+        self.intervals.judged(verdict.ordered, !verdict.races.is_empty());
         let who = self.who(at.thread);
         let own = !matches!(at.site.place, Place::Global { .. });
         let order = (block, who.interval);

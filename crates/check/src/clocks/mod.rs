@@ -155,10 +155,10 @@ impl ClockBlock<'_> {
                 Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
-        if cell.ordered_by_barriers(one.class, past, self.intervals.since()) {
-            self.intervals.need_last();
-        }
-        for (class, earlier) in cell.conflicts(one.class, past, &thread.known) {
+        let ordered = cell.ordered_by_barriers(one.class, past, self.intervals.since());
+        let conflicts = cell.conflicts(one.class, past, &thread.known);
+        self.intervals.judged(ordered, !conflicts.is_empty());
+        for (class, earlier) in conflicts {
             let (pattern, right, wrong) =
                 values_of_race(plan, one.site.canon, class, one.old, one.written, cell.before);
             let wrong = wrong_value(pattern, right, wrong, cell.again);

@@ -33,11 +33,13 @@ mod observer;
 mod occupancy;
 mod registers;
 mod request;
+mod subject;
 mod tally;
 
 pub use footprint::Footprint;
 pub use occupancy::{BlockNeeds, DEVICES, Device, Limiter, Occupancy};
 pub use request::{BANKS, Passes, Request, SECTOR, WARP, WIDEST, WORD, instructions};
+pub use subject::Subject;
 pub use tally::{Access, Tally};
 
 pub(crate) use observer::Profiler;

@@ -5,13 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tilewise_interp::{
-    AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, Spot, ThreadFault, Threads, Words,
+    AccessEvent, BlockObserver, Chunks, Effect, GivenUp, Observer, ThreadFault, Threads, Words,
 };
-use tilewise_ir::pass::marks;
 use tilewise_ir::{Ordering, Scope, Space, Span};
 
 use super::tally::Warp;
-use super::{Accesses, BlockNeeds, Line, Place, Profile, Tally, WARP, registers};
+use super::{Accesses, BlockNeeds, Line, Place, Profile, Subject, Tally, WARP};
 use crate::plan::{self, Plan, action};
 use crate::{Location, MemorySpace};
 
@@ -27,8 +26,7 @@ pub(crate) struct Profiler<'a> {
     /// By the number of an access in the program.
     sites: Vec<SiteUse>,
     places: Vec<Place>,
-    /// What each basic block computes for a thread, by position.
-    basic_blocks: Vec<Vec<(Span, u64)>>,
+    subject: &'a Subject,
     total: Mutex<Counted>,
 }
 
@@ -57,7 +55,7 @@ impl Counted {
 }
 
 impl<'a> Profiler<'a> {
-    pub(crate) fn new(plan: &'a Plan<'a>) -> Profiler<'a> {
+    pub(crate) fn new(plan: &'a Plan<'a>, subject: &'a Subject) -> Profiler<'a> {
         let (mut places, mut sites) = (Vec::new(), Vec::new());
         let bases = shared_bases(plan);
         for site in &plan.sites {
@@ -87,14 +85,13 @@ impl<'a> Profiler<'a> {
                 action: action(site.access.kind),
             });
         }
-        let basic_blocks = marks::basic_blocks(plan.kernel);
-        let total = Mutex::new(Counted::new(places.clone(), basic_blocks.len()));
-        Profiler { plan, sites, places, basic_blocks, total }
+        let total = Mutex::new(Counted::new(places.clone(), subject.basic_blocks().len()));
+        Profiler { plan, sites, places, subject, total }
     }
 
     /// What was counted, once the launch has ended.
     pub(crate) fn into_profile(self) -> Profile {
-        let Profiler { plan, basic_blocks, total, .. } = self;
+        let Profiler { plan, subject, total, .. } = self;
         let Counted { tally, comers } = total.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Lines::default();
         tally.places().filter(|(_, counts)| counts.accesses > 0).for_each(|(place, counts)| {
@@ -107,8 +104,8 @@ impl<'a> Profiler<'a> {
         });
         let mut operations = 0;
         let mut by_span: FxHashMap<Span, u64> = FxHashMap::default();
-        for (computed, comers) in basic_blocks.into_iter().zip(comers) {
-            for (span, each) in computed {
+        for (computed, comers) in subject.basic_blocks().iter().zip(comers) {
+            for &(span, each) in computed {
                 operations += each * comers;
                 *by_span.entry(span).or_default() += each * comers;
             }
@@ -119,7 +116,7 @@ impl<'a> Profiler<'a> {
         let shared = (0..plan.kernel.allocs.len()).filter(|&alloc| is_shared(plan, alloc));
         let needs = BlockNeeds {
             threads: u32::try_from(plan.threads()).unwrap_or(u32::MAX),
-            registers: registers::estimate(plan.kernel),
+            registers: subject.registers(plan.kernel),
             shared: u32::try_from(shared.map(|alloc| bytes(plan, alloc)).sum::<u64>()).unwrap_or(u32::MAX),
         };
         Profile {
@@ -183,7 +180,7 @@ impl Observer for Profiler<'_> {
     fn watch(&self) -> Box<dyn BlockObserver + '_> {
         Box::new(Worker {
             profiler: self,
-            counted: Counted::new(self.places.clone(), self.basic_blocks.len()),
+            counted: Counted::new(self.places.clone(), self.subject.basic_blocks().len()),
             warps: Warps::default(),
         })
     }
@@ -224,7 +221,7 @@ impl BlockObserver for Worker<'_> {
             }
             SiteUse::Memory { place, base, word, size, align } => {
                 let address = |index: usize| base.wrapping_add((index as u64).wrapping_mul(u64::from(word)));
-                warps.each(event, address, |warp| tally.count(place, warp, size, align));
+                warps.each(event, [word, size], address, |warp| tally.count(place, warp, size, align));
             }
         }
     }
@@ -247,22 +244,31 @@ impl BlockObserver for Worker<'_> {
 struct Warps(Vec<Warp>);
 
 impl Warps {
-    /// Calls `f` with each warp that takes part, one after the other.
-    fn each(&mut self, event: &AccessEvent<'_>, address: impl Fn(usize) -> u64, mut f: impl FnMut(&Warp)) {
+    /// Calls `f` with each warp that takes part, one after the other. Words are of `word` bytes, and a thread accesses `size`
+    /// bytes.
+    fn each(
+        &mut self,
+        event: &AccessEvent<'_>,
+        [word, size]: [u32; 2],
+        address: impl Fn(usize) -> u64,
+        mut f: impl FnMut(&Warp),
+    ) {
         match (&event.effect, &event.words) {
             (Effect::Atomic(outcomes), _) => {
-                let lanes = outcomes.iter().map(|outcome| (outcome.thread, address(outcome.word)));
-                self.collected(lanes, f);
+                let lanes = outcomes.iter().map(|outcome| (outcome.thread, address(outcome.word), size));
+                self.collected(lanes, size, f);
             }
             (_, Words::Each(spots)) => {
-                // The first of a thread's words that is inside, whichever of its components that is.
-                let mut last = None;
-                let firsts = spots.iter().filter(move |spot| last.replace(spot.thread) != Some(spot.thread));
-                let first = |spot: &Spot| spot.word - usize::from(spot.component).min(spot.word);
-                self.collected(firsts.map(|spot| (spot.thread, address(first(spot)))), f);
+                // What is inside of a thread's words are the first ones.
+                let threads = spots.chunk_by(|a, b| a.thread == b.thread);
+                let lanes = threads.map(|words| {
+                    let inside = words.len() as u32 * word;
+                    (words[0].thread, address(words[0].word), inside)
+                });
+                self.collected(lanes, size, f);
             }
-            (_, Words::Same(word)) => {
-                let mut warp = Warp { active: 0, addresses: [address(*word); WARP] };
+            (_, Words::Same(first)) => {
+                let mut warp = Warp { active: 0, addresses: [address(*first); WARP], inside: None };
                 for (active, _) in event.threads.chunks().flat_map(warps_of) {
                     warp.active = active;
                     f(&warp);
@@ -272,16 +278,17 @@ impl Warps {
                 for chunk in chunks.iter() {
                     for (active, first) in warps_of(chunk.active) {
                         let addresses = std::array::from_fn(|lane| address(chunk.word(first + lane)));
-                        f(&Warp { active, addresses });
+                        f(&Warp { active, addresses, inside: None });
                     }
                 }
             }
         }
     }
 
-    fn collected(&mut self, lanes: impl Iterator<Item = (u32, u64)>, f: impl FnMut(&Warp)) {
+    /// Calls `f` with the warps of these threads: number, address, how many of `size` bytes are inside.
+    fn collected(&mut self, lanes: impl Iterator<Item = (u32, u64, u32)>, size: u32, f: impl FnMut(&Warp)) {
         self.0.clear();
-        for (thread, address) in lanes {
+        for (thread, address, inside) in lanes {
             let (number, lane) = (thread as usize / WARP, thread as usize % WARP);
             if self.0.len() <= number {
                 self.0.resize(number + 1, Warp::default());
@@ -289,6 +296,9 @@ impl Warps {
             let warp = &mut self.0[number];
             warp.active |= 1 << lane;
             warp.addresses[lane] = address;
+            if inside < size {
+                warp.inside.get_or_insert([size; WARP])[lane] = inside;
+            }
         }
         self.0.iter().filter(|warp| warp.active != 0).for_each(f);
     }

@@ -74,7 +74,7 @@ impl Request<'_> {
     /// assert_eq!(sectors(0), 1);
     /// ```
     pub fn sectors(&self) -> u64 {
-        self.units(self.lanes, SECTOR).len() as u64
+        sectors(&self.each())
     }
 
     /// Passes through shared memory. In a pass each bank gives one word, to all lanes that want it. Accesses of 8 bytes go
@@ -93,35 +93,56 @@ impl Request<'_> {
     /// assert_eq!(passes(0), Passes { total: 1, extra: 0 }); // one word, for all
     /// ```
     pub fn passes(&self) -> Passes {
-        let group = match self.size {
-            0..=4 => WARP,
-            5..=8 => WARP / 2,
-            _ => WARP / 4,
-        };
-        let mut passes = Passes::default();
-        for lanes in self.lanes.chunks(group) {
-            let mut words_of = [0u64; BANKS as usize];
-            for word in self.units(lanes, WORD) {
-                words_of[(word % BANKS) as usize] += 1;
-            }
-            let most = words_of.into_iter().max().unwrap_or(0);
-            passes.total += most;
-            passes.extra += most.saturating_sub(1);
-        }
-        passes
+        passes(&self.each(), self.size)
     }
 
-    /// The numbers of the different units of `unit` bytes in which the bytes of these lanes lie.
-    fn units(&self, lanes: &[Option<u64>], unit: u64) -> SmallVec<[u64; 2 * WARP]> {
-        let mut units: SmallVec<[u64; 2 * WARP]> = SmallVec::new();
-        let last = u64::from(self.size.max(1)) - 1;
-        for &address in lanes.iter().flatten() {
-            units.extend(address / unit..=address.saturating_add(last) / unit);
-        }
-        units.sort_unstable();
-        units.dedup();
-        units
+    fn each(&self) -> SmallVec<[Option<Piece>; WARP]> {
+        self.lanes.iter().map(|lane| lane.map(|address| Piece { address, size: self.size })).collect()
     }
+}
+
+/// What one lane asks for in a request: fewer bytes than the others where the rest is outside of the memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) address: u64,
+    pub(super) size: u32,
+}
+
+/// [`Request::sectors`], of lanes that may differ in size.
+pub(super) fn sectors(lanes: &[Option<Piece>]) -> u64 {
+    units(lanes, SECTOR).len() as u64
+}
+
+/// [`Request::passes`], of lanes that ask for `size` bytes or fewer.
+pub(super) fn passes(lanes: &[Option<Piece>], size: u32) -> Passes {
+    let group = match size {
+        0..=4 => WARP,
+        5..=8 => WARP / 2,
+        _ => WARP / 4,
+    };
+    let mut passes = Passes::default();
+    for lanes in lanes.chunks(group) {
+        let mut words_of = [0u64; BANKS as usize];
+        for word in units(lanes, WORD) {
+            words_of[(word % BANKS) as usize] += 1;
+        }
+        let most = words_of.into_iter().max().unwrap_or(0);
+        passes.total += most;
+        passes.extra += most.saturating_sub(1);
+    }
+    passes
+}
+
+/// The numbers of the different units of `unit` bytes in which the bytes of these lanes lie.
+fn units(lanes: &[Option<Piece>], unit: u64) -> SmallVec<[u64; 2 * WARP]> {
+    let mut units: SmallVec<[u64; 2 * WARP]> = SmallVec::new();
+    for &Piece { address, size } in lanes.iter().flatten() {
+        let last = u64::from(size.max(1)) - 1;
+        units.extend(address / unit..=address.saturating_add(last) / unit);
+    }
+    units.sort_unstable();
+    units.dedup();
+    units
 }
 
 #[cfg(test)]

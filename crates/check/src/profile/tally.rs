@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{Counts, Footprint, Place, Request, SECTOR, Traffic, WARP, WORD, instructions};
+use super::request::{self, Piece};
+use super::{Counts, Footprint, Place, SECTOR, Traffic, WARP, WORD, instructions};
 use crate::{Action, MemorySpace};
 
 /// What a warp does at a place once: all lanes access as many bytes.
@@ -60,13 +61,17 @@ impl Tally {
             MemorySpace::Global => SECTOR,
             MemorySpace::Shared | MemorySpace::Local => WORD,
         };
-        let shape = Shape::of(warp, size, align, unit);
-        match last {
-            Some((known, one)) if *known == shape => counts.merge(one),
-            _ => {
-                let one = counts_of(place.space, warp, size, align);
-                counts.merge(&one);
-                *last = Some((shape, one));
+        if warp.inside.is_some() {
+            counts.merge(&counts_of(place.space, warp, size, align));
+        } else {
+            let shape = Shape::of(warp, size, align, unit);
+            match last {
+                Some((known, one)) if *known == shape => counts.merge(one),
+                _ => {
+                    let one = counts_of(place.space, warp, size, align);
+                    counts.merge(&one);
+                    *last = Some((shape, one));
+                }
             }
         }
         if place.space == MemorySpace::Global {
@@ -116,13 +121,18 @@ pub(super) struct Warp {
     pub(super) active: u32,
     /// The byte address of each active lane; of others whatever it is.
     pub(super) addresses: [u64; WARP],
+    /// Where a part of the access is outside of the memory: how many of the first bytes of each active lane are inside.
+    pub(super) inside: Option<[u32; WARP]>,
 }
 
 impl Warp {
-    /// The addresses of the active lanes.
-    fn lanes(&self) -> impl Iterator<Item = u64> + '_ {
-        let each = self.addresses.iter().enumerate();
-        each.filter(|(lane, _)| self.active >> lane & 1 != 0).map(|(_, &address)| address)
+    /// What each lane asks for of the `size` bytes of an access from byte `at` on.
+    fn pieces(&self, at: u32, size: u32) -> impl Iterator<Item = Option<Piece>> + '_ {
+        (0..WARP).map(move |lane| {
+            let size = self.inside.map_or(size, |inside| inside[lane].saturating_sub(at).min(size));
+            let is_active = self.active >> lane & 1 != 0 && size > 0;
+            is_active.then(|| Piece { address: self.addresses[lane].saturating_add(u64::from(at)), size })
+        })
     }
 }
 
@@ -141,7 +151,7 @@ struct Shape {
 
 impl Shape {
     fn of(warp: &Warp, size: u32, align: u32, unit: u64) -> Shape {
-        let Warp { active, addresses } = warp;
+        let Warp { active, addresses, inside: _ } = warp;
         let first = addresses.get(active.trailing_zeros() as usize).copied().unwrap_or(0);
         let mut distances = [0; WARP];
         for (lane, (to, address)) in distances.iter_mut().zip(addresses).enumerate() {
@@ -157,22 +167,19 @@ fn counts_of(space: MemorySpace, warp: &Warp, size: u32, align: u32) -> Counts {
     let mut counts = Counts { accesses: 1, ..Counts::default() };
     let pieces = instructions(size, align);
     let size = size.div_ceil(pieces);
-    let mut lanes: SmallVec<[Option<u64>; WARP]> = SmallVec::new();
     for piece in 0..pieces {
-        let at = u64::from(piece * size);
-        lanes.clear();
-        lanes.extend(
-            (0..WARP)
-                .map(|lane| (warp.active >> lane & 1 != 0).then(|| warp.addresses[lane].saturating_add(at))),
-        );
-        let request = Request { lanes: &lanes, size };
+        let lanes: SmallVec<[Option<Piece>; WARP]> = warp.pieces(piece * size, size).collect();
+        let active = lanes.iter().flatten().count() as u64;
+        if active == 0 {
+            continue;
+        }
         counts.requests += 1;
-        counts.lanes += request.active();
-        counts.bytes += request.bytes();
+        counts.lanes += active;
+        counts.bytes += lanes.iter().flatten().map(|lane| u64::from(lane.size)).sum::<u64>();
         match space {
-            MemorySpace::Global => counts.sectors += request.sectors(),
+            MemorySpace::Global => counts.sectors += request::sectors(&lanes),
             MemorySpace::Shared => {
-                let passes = request.passes();
+                let passes = request::passes(&lanes, size);
                 counts.passes += passes.total;
                 counts.extra_passes += passes.extra;
             }
@@ -184,9 +191,9 @@ fn counts_of(space: MemorySpace, warp: &Warp, size: u32, align: u32) -> Counts {
 
 /// The bytes of an access, neighbouring lanes in one piece.
 fn insert(footprint: &mut Footprint, warp: &Warp, size: u32) {
-    let size = u64::from(size);
     let mut run: Option<(u64, u64)> = None;
-    for address in warp.lanes() {
+    for Piece { address, size } in warp.pieces(0, size).flatten() {
+        let size = u64::from(size);
         run = match run {
             Some((start, len)) if start.checked_add(len) == Some(address) => Some((start, len + size)),
             // All lanes the same.
@@ -205,6 +212,8 @@ fn insert(footprint: &mut Footprint, warp: &Warp, size: u32) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn place(space: MemorySpace, action: Action) -> Place {
@@ -310,6 +319,40 @@ mod tests {
         // Of 2^25 elements it is 384 MiB.
         assert_eq!(tally.traffic().unique() << 10, 384 << 20);
         assert_eq!(tally.traffic().redundancy(), 1.0);
+    }
+
+    /// Lanes of which any number of bytes is inside, against each byte by itself.
+    #[test]
+    fn what_is_outside_is_not_counted() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..2000 {
+            let (base, stride, align) = (16 * random(20), 16 * random(3), [4, 8, 16][random(3) as usize]);
+            let inside: [u32; WARP] = std::array::from_fn(|_| 4 * random(5) as u32);
+            let addresses = std::array::from_fn(|lane| base + stride * lane as u64);
+            let warp = Warp { active: random(1 << 32) as u32, addresses, inside: Some(inside) };
+            let mut tally = Tally::new(vec![place(MemorySpace::Global, Action::Read)]);
+            tally.count(0, &warp, 16, align);
+            let active = || (0..WARP).filter(|lane| warp.active >> lane & 1 != 0);
+            let mut expected = Counts { accesses: 1, ..Counts::default() };
+            let mut all = BTreeSet::new();
+            for first in (0..16).step_by(align as usize) {
+                let bytes = |lane: usize| first..inside[lane].min(first + align);
+                let touched = active().flat_map(|lane| bytes(lane).map(move |at| (lane, at)));
+                let touched: Vec<u64> = touched.map(|(lane, at)| addresses[lane] + u64::from(at)).collect();
+                expected.requests += u64::from(!touched.is_empty());
+                expected.lanes += active().filter(|&lane| !bytes(lane).is_empty()).count() as u64;
+                expected.bytes += touched.len() as u64;
+                expected.sectors +=
+                    touched.iter().map(|at| at / SECTOR).collect::<BTreeSet<_>>().len() as u64;
+                all.extend(touched);
+            }
+            assert_eq!(tally.places().next().map(|(_, counts)| *counts), Some(expected));
+            assert_eq!(tally.traffic().read, all.len() as u64);
+        }
     }
 
     /// What is remembered of the last access is what would be counted anew.

@@ -1,5 +1,8 @@
 //! Launches that are refused, and those that have nothing to do.
 
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicU64;
+
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Outcome, Program};
 use tilewise_ir::{Const, Kernel, Scalar};
 
@@ -38,6 +41,23 @@ fn dimensions_over_a_limit_are_refused() {
         "kernel `fill` uses 8000 bytes of shared memory, the limit is 7999"
     );
     assert_eq!(buffer.get(0), Some(0), "nothing has run");
+}
+
+#[test]
+fn blocks_that_have_ended_are_counted() {
+    let buffer = Buffer::new(Scalar::F32, 6).unwrap();
+    let args = [
+        Arg::Tensor { buffer: &buffer, offset: 0, extents: &[2, 3], strides: &[3, 1] },
+        Arg::Scalar(Const::f32(1.0)),
+    ];
+    let program = Program::compile(&FILL.parse::<Kernel>().unwrap()).unwrap();
+    for threads in [1, 3] {
+        let ended = AtomicU64::new(0);
+        let options =
+            Options { threads: NonZeroUsize::new(threads), ended: Some(&ended), ..Options::default() };
+        program.run(LaunchConfig { grid: [5, 4, 1], block: x(2) }, &args, options).unwrap();
+        assert_eq!(ended.into_inner(), 20);
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! [`NAME`], memory of each thread that belongs to no user, at the start of each: whoever watches accesses sees who comes
 //! there, and the number of the element is that of the block. [`basic_blocks`] gives what each of them computes.
 //!
-//! It runs on the kernel as staged, before any pass moves an operation. [`operations`] counts the same before and after
-//! [`contract`](crate::pass::contract).
+//! It runs on the kernel as staged, and what basic blocks compute is read right after it, before any pass moves an operation:
+//! [`contract`](crate::pass::contract) makes one of two, at the position of the second.
 
 use rustc_hash::FxHashMap;
 
@@ -85,9 +85,12 @@ pub fn operations(kernel: &Kernel, inst: &Inst) -> u64 {
     if matches!(scalar, Scalar::Index | Scalar::Bool) { 0 } else { each * u64::from(lanes) }
 }
 
-/// Of a kernel with marks, by the number of a basic block: what it computes, as positions with a number of operations for
-/// each thread that comes there.
-pub fn basic_blocks(kernel: &Kernel) -> Vec<Vec<(Span, u64)>> {
+/// By the number of a basic block: what it computes, as positions with a number of operations for each thread that comes
+/// there.
+pub type Operations = Vec<Vec<(Span, u64)>>;
+
+/// What each basic block of a kernel with marks computes.
+pub fn basic_blocks(kernel: &Kernel) -> Operations {
     let marks = kernel.allocs.iter().find(|alloc| alloc.name == NAME);
     let mut blocks = vec![Vec::new(); marks.map_or(0, |alloc| alloc.len as usize)];
     read(kernel, &kernel.body, &mut blocks);
@@ -179,8 +182,11 @@ mod tests {
     }
 
     fn counts(kernel: &Kernel) -> Vec<Vec<u64>> {
-        let counts = basic_blocks(kernel).into_iter();
-        counts.map(|block| block.into_iter().map(|(_, count)| count).collect()).collect()
+        numbers(basic_blocks(kernel))
+    }
+
+    fn numbers(operations: Operations) -> Vec<Vec<u64>> {
+        operations.into_iter().map(|block| block.into_iter().map(|(_, count)| count).collect()).collect()
     }
 
     const BRANCH: &str = "%y = mul %x, %x
@@ -228,12 +234,14 @@ mod tests {
     #[test]
     fn fusing_changes_no_count_and_no_pass_drops_a_mark() {
         let mut kernel = kernel(BRANCH);
-        pass::prepare_profiled(&mut kernel);
+        let operations = pass::prepare_profiled(&mut kernel);
         assert_eq!(kernel.to_string().matches("mul_add").count(), 0, "the product is used twice");
+        assert_eq!(numbers(operations), [[1], [1], [1]]);
         assert_eq!(counts(&kernel), [[1], [1], [1]]);
         let mut fused = self::kernel("%y = mul %x, %x\n%z = sub %y, %x\nstore %out[%t], %z");
-        pass::prepare_profiled(&mut fused);
+        let operations = pass::prepare_profiled(&mut fused);
         assert_eq!(fused.to_string().matches("mul_add").count(), 1);
+        assert_eq!(numbers(operations), [[1, 1]]);
         assert_eq!(counts(&fused), [[2]]);
     }
 }

@@ -115,10 +115,12 @@ pub const PREPARE_CHECKED: &[Pass] = &[
     Pass { name: "compact", run: compact::run },
 ];
 
-/// What runs once on a kernel that is to be profiled, in this order, checked or not: what is counted is what was staged, so
-/// nothing is simplified or moved. Results are those of [`PREPARE`] alone.
+/// What runs first on a kernel that is to be profiled.
+const MARK: Pass = Pass { name: "marks", run: marks::run };
+
+/// What runs once, then, on a kernel that is to be profiled, in this order, checked or not: what is counted is what was staged,
+/// so nothing is simplified or moved. Results are those of [`PREPARE`] alone.
 pub const PREPARE_PROFILED: &[Pass] = &[
-    Pass { name: "marks", run: marks::run },
     Pass { name: "witness", run: witness::run },
     Pass { name: "promote_assigned", run: promote::run_assigned },
     Pass { name: "contract", run: contract::run },
@@ -163,11 +165,14 @@ pub fn prepare_checked(kernel: &mut Kernel) {
     }
 }
 
-/// Runs [`PREPARE_PROFILED`], instead of [`PREPARE`] and [`OPTIMIZE`].
-pub fn prepare_profiled(kernel: &mut Kernel) {
+/// Runs [`marks`] and [`PREPARE_PROFILED`], instead of [`PREPARE`] and [`OPTIMIZE`]; gives what each basic block computes, as staged.
+pub fn prepare_profiled(kernel: &mut Kernel) -> marks::Operations {
+    run(&MARK, kernel, &mut |_, _| {});
+    let operations = marks::basic_blocks(kernel);
     for pass in PREPARE_PROFILED {
         run(pass, kernel, &mut |_, _| {});
     }
+    operations
 }
 
 /// Runs all of [`OPTIMIZE`] on a prepared kernel. May be run again when more has become known about a kernel.

@@ -29,15 +29,23 @@ pub struct Optimizer {
     passes: u32,
 }
 
-/// The name of a pass that does not exist.
+/// What chooses no passes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no pass `{name}`; `0` is the optimiser off, `1` is it on, `-NAME,-NAME` is it without these passes: {}",
+    "{}; `0` is the optimiser off, `1` is it on, `-NAME,-NAME` is it without these passes of {}",
+    said(word),
     names()
 )]
 pub struct NoSuchPass {
-    /// What was given in place of a name.
-    pub name: String,
+    /// The word: `-NAME` of a pass that does not exist, or something that is no such word.
+    pub word: String,
+}
+
+fn said(word: &str) -> String {
+    match word.strip_prefix('-') {
+        Some(name) => format!("there is no pass `{name}`"),
+        None => format!("`{word}` chooses no passes"),
+    }
 }
 
 fn names() -> String {
@@ -64,7 +72,7 @@ impl Optimizer {
     pub fn without(self, name: &str) -> Result<Optimizer, NoSuchPass> {
         match Optimizer::names().position(|other| other == name) {
             Some(position) => Ok(Optimizer { passes: self.passes & !(1 << position) }),
-            None => Err(NoSuchPass { name: name.to_owned() }),
+            None => Err(NoSuchPass { word: format!("-{name}") }),
         }
     }
 
@@ -124,9 +132,8 @@ impl FromStr for Optimizer {
             "0" => Ok(Optimizer::OFF),
             "1" => Ok(Optimizer::ON),
             list => list.split(',').map(str::trim).try_fold(Optimizer::ON, |optimizer, word| {
-                optimizer
-                    .without(word.strip_prefix('-').unwrap_or_default())
-                    .map_err(|_| NoSuchPass { name: word.to_owned() })
+                let name = word.strip_prefix('-').ok_or_else(|| NoSuchPass { word: word.to_owned() })?;
+                optimizer.without(name)
             }),
         }
     }
@@ -169,8 +176,13 @@ mod tests {
         for text in ["licm", "-none", "2", "", "-licm,"] {
             assert!(text.parse::<Optimizer>().is_err(), "{text}");
         }
-        let error = "no".parse::<Optimizer>().unwrap_err().to_string();
-        assert!(error.starts_with("there is no pass `no`; `0` is the optimiser off"), "{error}");
+        let error = |text: &str| text.parse::<Optimizer>().unwrap_err().to_string();
+        assert_eq!(
+            error("-licm,-unknown"),
+            "there is no pass `unknown`; `0` is the optimiser off, `1` is it on, `-NAME,-NAME` is it without these passes \
+             of simplify, control, carried, promote, unroll, cse, licm, accumulate, dce, decide, proved, vectorize"
+        );
+        assert!(error("licm").starts_with("`licm` chooses no passes; `0` is the optimiser off, "));
     }
 
     #[test]

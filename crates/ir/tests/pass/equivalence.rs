@@ -119,7 +119,7 @@ fn kernels_that_are_prepared_to_be_checked() {
 
 #[test]
 fn kernels_that_are_prepared_to_be_profiled() {
-    same_to_an_observer(pass::prepare_profiled);
+    same_to_an_observer(|kernel| drop(pass::prepare_profiled(kernel)));
 }
 
 /// Results, lines and faults stay, and so do accesses of memory that threads share.

@@ -21,6 +21,8 @@ use crate::device::{
 use crate::error::{Error, LaunchError, Result};
 use crate::fault::{FaultReport, PendingFaults};
 use crate::launch::TensorValue;
+use crate::progress::Running;
+use crate::watch::Watching;
 
 /// Bytes that go between host and device memory at a time: they stay in the first-level cache.
 const PIECE: usize = 16 * 1024;
@@ -232,12 +234,17 @@ impl Executable for CpuExecutable {
                 },
             })
             .collect();
-        let wanted = launch.watching.map_or(Wanted::default(), |watching| watching.watch.wanted());
+        let wanted = launch.watching.as_ref().map_or(Wanted::default(), Watching::wanted);
+        let running = launch
+            .watching
+            .as_ref()
+            .and_then(|watching| watching.start(&self.variants.kernel().name, launch.grid));
         let mut lines = launch.output.lines();
         let options = Options {
             threads: Some(launch.threads.unwrap_or(self.cores)),
             max_rounds: launch.max_rounds.filter(|_| wanted.report),
             output: lines.as_mut().map(|lines| lines as &mut (dyn FnMut(&str) + Send)),
+            ended: running.as_ref().map(Running::ended),
             ..Options::default()
         };
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
@@ -246,6 +253,8 @@ impl Executable for CpuExecutable {
             Some(watching) => {
                 tilewise_check::watch(&program, config, &args, options, wanted).map(|watched| {
                     let Watched { outcome, report, profile } = watched;
+                    // Whoever gets the report may print it.
+                    drop(running);
                     watching.add(report, profile);
                     // What went wrong is in the report.
                     if wanted.report { Outcome::default() } else { outcome }

@@ -7,6 +7,7 @@ mod unsupported;
 
 use std::fmt;
 
+use tilewise_ir::pass::NoSuchPass;
 use tilewise_ir::verify::VerifyError;
 use tilewise_stage::StageError;
 
@@ -56,16 +57,9 @@ pub enum Error {
     #[error("a checked launch of kernel `{}` found mistakes\n{}", .0.kernel, .0)]
     Check(Box<tilewise_check::Report>),
 
-    /// A checked launch on a device that cannot check.
-    #[error("device `{device}` cannot check launches: check them on device `cpu`")]
-    CannotCheck {
-        /// The device.
-        device: String,
-    },
-
-    /// A profiled launch on a device that cannot profile.
-    #[error("device `{device}` cannot profile launches: profile them on device `cpu`")]
-    CannotProfile {
+    /// A checked or profiled launch on a device that runs launches without watching them.
+    #[error("device `{device}` can neither check nor profile launches: do that on device `cpu`")]
+    CannotWatch {
         /// The device.
         device: String,
     },
@@ -235,6 +229,17 @@ pub enum Error {
         path: String,
         /// What the operating system says.
         reason: String,
+    },
+
+    /// The environment variable that chooses the passes of the optimiser names one that does not exist.
+    #[error("the environment variable {variable} is `{value}`: {wrong}")]
+    Passes {
+        /// Name of the variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it, and the passes that there are.
+        wrong: NoSuchPass,
     },
 
     /// An environment variable that has no meaning.

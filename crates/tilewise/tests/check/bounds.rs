@@ -91,6 +91,35 @@ fn an_index_that_is_proved_beforehand_is_told() {
 }
 
 #[kernel]
+fn own_array(out: &mut TileTensor<u32, 1>, shift: usize) {
+    let own = stack_allocation::<u32, 2>(AddressSpace::Local, row_major([2, 2]));
+    let tid = thread_idx().x;
+    for i in 0..2 {
+        own[[i + shift, 0]] = 1; // fill
+        own[[i + shift, 1]] = 2;
+    }
+    out[tid] = own[[1, 0]];
+}
+
+/// Each thread has an array of its own, so that none of the elements is that of another thread.
+#[test]
+fn elements_outside_the_arrays_of_threads() {
+    let launch = |shift| {
+        move |ctx: &DeviceContext| {
+            let mut out = zeros(ctx, 5)?;
+            ctx.enqueue_function(own_array(&mut out, shift), grid_dim(2), block_dim(5))
+        }
+    };
+    // In both rounds and blocks: five threads, two rows that are not there.
+    let found = report(launch(7));
+    assert_eq!((found.findings[0].count, found.findings[0].elements), (20, 20), "{found}");
+    assert_eq!(crate::harness::lines(&found.findings[0]), ["fill"]);
+    // Only the second round.
+    let found = report(launch(1));
+    assert_eq!((found.findings[0].count, found.findings[0].elements), (10, 10), "{found}");
+}
+
+#[kernel]
 fn through_a_slice(out: &mut TileTensor<usize, 1>, a: &TileTensor<usize, 1>) {
     let tid = thread_idx().x;
     let v = a.slice([4..9]);

@@ -8,6 +8,7 @@ mod barriers;
 mod bounds;
 mod global_races;
 mod mutation;
+mod needed_barriers;
 mod reports;
 mod sanitizers;
 mod seeds;

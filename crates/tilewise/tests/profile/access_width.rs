@@ -3,6 +3,7 @@
 use tilewise::prelude::*;
 
 use crate::harness::{printed, profile, rows};
+use tilewise::report::{Action, profile::Counts};
 
 const SIZE: usize = 1 << 20;
 const TPB: usize = 256;
@@ -55,4 +56,31 @@ fn instructions_are_32768_and_8192() {
         assert_eq!(rows(&text, "load"), [format!("read `a` {cost}")]);
         assert_eq!(rows(&text, "store"), [format!("write `output` {cost}")]);
     }
+}
+
+/// The loads of 32 threads, four elements each, from an array that is shorter.
+fn partly_outside(len: usize, aligned: bool) -> (Counts, u64) {
+    let profile = profile(|ctx| {
+        let a = ctx.zeros::<f32, 1>(row_major([len]))?;
+        let mut output = ctx.zeros::<f32, 1>(row_major([128]))?;
+        let launch = if aligned { self::aligned(&mut output, &a) } else { unaligned(&mut output, &a) };
+        ctx.enqueue_function(launch, grid_dim(1), block_dim(32))?;
+        // It is a fault.
+        assert!(ctx.synchronize().is_err());
+        Ok(())
+    });
+    (profile.counts("a", Action::Read), profile.global.read)
+}
+
+/// Only what is inside is asked for: of the thread with half of its elements inside, half.
+#[test]
+fn what_is_outside_of_an_access_is_not_counted() {
+    // Fourteen threads read all of their elements, one reads two, the others none.
+    let (counts, read) = partly_outside(58, false);
+    assert_eq!((counts.bytes, read), (4 * 58, 4 * 58));
+    assert_eq!((counts.accesses, counts.requests, counts.lanes), (1, 4, 15 + 15 + 14 + 14));
+    assert_eq!(counts.sectors, 8 + 8 + 7 + 7);
+    let (counts, read) = partly_outside(58, true);
+    assert_eq!((counts.bytes, read), (4 * 58, 4 * 58));
+    assert_eq!((counts.accesses, counts.requests, counts.lanes, counts.sectors), (1, 1, 15, 8));
 }

@@ -112,3 +112,36 @@ fn vectors_count_each_component() {
     });
     assert_eq!(profile.operations, 128 * 5);
 }
+
+/// Products that are used once, by a sum that runs more often, less often, or in another line.
+#[kernel]
+fn apart(output: &mut TileTensor<f32, 1>, a: &TileTensor<f32, 1>, rounds: usize, limit: usize) {
+    let i = thread_idx().x;
+    let product = a[i] * a[i]; // once
+    let mut sum = a[i];
+    for _ in 0..rounds {
+        sum += product; // each round
+    }
+    let other = a[i] * sum; // once, too
+    let third = a[i] * 0.5; // once as well
+    if i < limit {
+        output[i] = sum - other; // some
+    }
+    if i % 2 == 1 {
+        return;
+    }
+    output[i] = third + 1.0; // half
+}
+
+#[test]
+fn what_is_fused_counts_where_it_stands() {
+    let profile = profile(|ctx| {
+        let a = ctx.full::<f32, 1>(row_major([64]), 4.0)?;
+        let mut output = ctx.zeros::<f32, 1>(row_major([64]))?;
+        ctx.enqueue_function(apart(&mut output, &a, 5, 3), grid_dim(1), block_dim(64))
+    });
+    let operations: Vec<_> =
+        profile.lines.iter().map(|line| line.operations).filter(|&count| count > 0).collect();
+    assert_eq!(operations, [64, 64 * 5, 64, 64, 3, 32]);
+    assert_eq!(profile.operations, operations.iter().sum::<u64>());
+}
