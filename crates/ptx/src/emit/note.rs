@@ -71,7 +71,7 @@ impl<'k> Emitter<'k> {
     /// Whether a loop can be run twice, and has something to report.
     fn is_noted(&self, inst: &Inst, label: Label) -> bool {
         let step = self.lanes(inst.args[2]).first().and_then(|step| step.constant());
-        if !self.steps_forward(label) && !step.and_then(Const::as_int).is_some_and(|step| step > 0) {
+        if !self.steps_forward(label) && step.and_then(Const::as_int).is_none_or(|step| step <= 0) {
             return false;
         }
         let mut found = Found {
@@ -96,7 +96,7 @@ impl<'k> Emitter<'k> {
             found.accesses += 1;
             if !(0..access.bounds.len()).all(|n| is_proven(known, n)) {
                 found.may_fault = true;
-                if !inst.result().is_some_and(|result| self.ty(result).lanes == 1) {
+                if inst.result().is_none_or(|result| self.ty(result).lanes != 1) {
                     return false;
                 }
             }

@@ -11,8 +11,8 @@ use std::env;
 use std::sync::{Arc, Mutex};
 
 use tilewise_ir::{
-    BinaryOp, Const, Effect, Inst, Kernel, MemRef, Op, Param, ParamId, ParamKind, Scalar, Span, Type, UnaryOp,
-    pass,
+    BinaryOp, Const, Effect, Inst, Kernel, MemRef, Op, Param, ParamId, ParamKind, Scalar, Span, Type,
+    UnaryOp, pass,
 };
 
 use self::support::generate::{self, Mix, indexing};
