@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: everything that CI runs; `cargo xtask <step>` runs one step of it. `passes` and `twins` are no steps of
 //! CI.
 
+mod kernels;
 mod passes;
 mod ptxas;
 mod twins;
@@ -48,14 +49,14 @@ const STEPS: [Step; 6] = [
         },
     },
     Step {
-        name: "ptxas",
-        about: "NVIDIA's assembler takes every kernel of the conformance tests",
-        run: Run::Function(ptxas::run),
-    },
-    Step {
         name: "vulkan",
         about: "tests and puzzles on Mesa's software adapter for Vulkan; kernels as SPIR-V, WGSL, MSL, HLSL are valid",
         run: Run::Function(vulkan::run),
+    },
+    Step {
+        name: "ptxas",
+        about: "NVIDIA's assembler takes every kernel of the conformance tests",
+        run: Run::Function(ptxas::run),
     },
     Step {
         name: "test",

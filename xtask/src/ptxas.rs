@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{cargo, run as command};
+use crate::{cargo, kernels, run as command};
 
 /// The package that holds `ptxas`, pinned, so that a new one changes nothing unseen.
 pub(crate) const PACKAGE: &str = "nvidia-cuda-nvcc==13.0.88";
@@ -19,18 +19,13 @@ pub(crate) const PACKAGE: &str = "nvidia-cuda-nvcc==13.0.88";
 /// Runs the step.
 pub(crate) fn run() -> Result<(), String> {
     let folder = folder();
-    let kernels = folder.join("kernels");
-    // Kernels of an earlier run are not those of this one.
-    let _ = fs::remove_dir_all(&kernels);
-    fs::create_dir_all(&kernels).map_err(|error| format!("{}: {error}", kernels.display()))?;
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let ptxas = find()?;
-
-    let kernels = kernels.to_string_lossy().into_owned();
-    cargo(&["test", "--quiet", "-p", "tilewise", "--test", "conformance"], &[("TILEWISE_DUMP", &kernels)])?;
+    let kernels = kernels::written(&[])?;
     let (ptxas, table) = (ptxas.to_string_lossy(), folder.join("registers.tsv"));
     let table = table.to_string_lossy();
     cargo(
-        &["run", "--quiet", "-p", "tilewise-ptx", "--example", "assemble", "--", &ptxas, &kernels, &table],
+        &["run", "--quiet", "-p", "tilewise-ptx", "--example", "assemble", "--", &ptxas, kernels, &table],
         &[],
     )?;
 

@@ -5,11 +5,10 @@
 //! Where no adapter or no `spirv-val` is found on Debian or Ubuntu, their packages are installed. Where that cannot be done
 //! either, the tests are built, and say that they were skipped.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{cargo, run as command};
+use crate::{cargo, kernels, run as command};
 
 /// Mesa's drivers, the library that finds them, and what validates SPIR-V.
 const PACKAGES: [&str; 3] = ["mesa-vulkan-drivers", "libvulkan1", "spirv-tools"];
@@ -32,25 +31,18 @@ pub(crate) fn run() -> Result<(), String> {
             PACKAGES.join(", ")
         );
     }
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join("vulkan");
-    // Kernels of an earlier run are not those of this one.
-    let _ = fs::remove_dir_all(&kernels);
-    fs::create_dir_all(&kernels).map_err(|error| format!("{}: {error}", kernels.display()))?;
-    let kernels = kernels.to_string_lossy();
-
     let features = ["--features", "wgpu"];
     let runtime = ["-p", "tilewise-runtime", "--all-targets", "--quiet"];
     cargo(&[&["clippy"], &runtime[..], &features, &["--", "-D", "warnings"]].concat(), &[])?;
     cargo(&[&["test", "--quiet", "-p", "tilewise-runtime", "--lib"], &features[..]].concat(), &[])?;
-    let conformance = ["test", "--quiet", "-p", "tilewise", "--test", "conformance"];
-    cargo(&[&conformance[..], &features].concat(), &[("TILEWISE_DUMP", &kernels)])?;
+    let folder = kernels::written(&features)?;
     cargo(&[&["test", "--quiet", "-p", "tilewise-course"], &features[..]].concat(), &[])?;
     if !has_spirv_val() {
         eprintln!("skipped: {SPIRV_VAL} is not there to look at kernels");
         return Ok(());
     }
     let validate = ["run", "--quiet", "-p", "tilewise-naga", "--features", "write", "--example", "validate"];
-    cargo(&[&validate[..], &["--", SPIRV_VAL, &kernels]].concat(), &[])
+    cargo(&[&validate[..], &["--", SPIRV_VAL, folder]].concat(), &[])
 }
 
 fn has_spirv_val() -> bool {
