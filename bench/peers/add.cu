@@ -12,25 +12,25 @@ __device__ float4 sum(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-__global__ void add_scalar(float* out, const float* a, const float* b, int n) {
+__global__ void add_scalar(float* __restrict__ out, const float* __restrict__ a, const float* __restrict__ b, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = a[i] + b[i];
 }
 
-__global__ void add_vectors(float4* out, const float4* a, const float4* b, int count) {
+__global__ void add_vectors(float4* __restrict__ out, const float4* __restrict__ a, const float4* __restrict__ b, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) out[i] = sum(a[i], b[i]);
 }
 
 // A thread adds a tile, element by element.
-__global__ void add_tiled(float* out, const float* a, const float* b, int n) {
+__global__ void add_tiled(float* __restrict__ out, const float* __restrict__ a, const float* __restrict__ b, int n) {
     const int start = (blockIdx.x * blockDim.x + threadIdx.x) * TILE;
     const int end = min(start + TILE, n);
     for (int i = start; i < end; i++) out[i] = a[i] + b[i];
 }
 
 // A thread adds a chunk of TILE float4. `count` is a multiple of TILE.
-__global__ void add_manual_vectorized(float4* out, const float4* a, const float4* b, int count) {
+__global__ void add_manual_vectorized(float4* __restrict__ out, const float4* __restrict__ a, const float4* __restrict__ b, int count) {
     const int start = (blockIdx.x * blockDim.x + threadIdx.x) * TILE;
     if (start >= count) return;
 #pragma unroll
@@ -38,7 +38,7 @@ __global__ void add_manual_vectorized(float4* out, const float4* a, const float4
 }
 
 // A thread adds a tile, in float4 as far as they fit.
-__global__ void add_vectorized(float* out, const float* a, const float* b, int n) {
+__global__ void add_vectorized(float* __restrict__ out, const float* __restrict__ a, const float* __restrict__ b, int n) {
     const int start = (blockIdx.x * blockDim.x + threadIdx.x) * TILE;
     const int end = min(start + TILE, n);
     int i = start;

@@ -30,13 +30,13 @@ __device__ void add_block_sum(float* output, float value) {
 }
 
 // One product a thread.
-__global__ void dot_tree(float* output, const float* a, const float* b, int n) {
+__global__ void dot_tree(float* __restrict__ output, const float* __restrict__ a, const float* __restrict__ b, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     add_block_sum(output, i < n ? a[i] * b[i] : 0.0f);
 }
 
 // Few blocks, which go through the inputs together, a grid at a time. `n` is a multiple of 4.
-__global__ void dot_vectors(float* output, const float4* a, const float4* b, int count) {
+__global__ void dot_vectors(float* __restrict__ output, const float4* __restrict__ a, const float4* __restrict__ b, int count) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
     const int threads = gridDim.x * blockDim.x;
     const int rounds = count / (threads * IN_FLIGHT);

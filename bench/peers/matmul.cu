@@ -10,7 +10,7 @@ namespace {
 constexpr int TILE = 32;
 
 // One element a thread, which is added up where it lies.
-__global__ void matmul_naive(float* c, const float* a, const float* b, int m, int n, int k) {
+__global__ void matmul_naive(float* __restrict__ c, const float* __restrict__ a, const float* __restrict__ b, int m, int n, int k) {
     const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= m || col >= n) return;
     c[row * n + col] = 0.0f;
@@ -18,7 +18,7 @@ __global__ void matmul_naive(float* c, const float* a, const float* b, int m, in
 }
 
 // One element a thread, tiles of both matrices in shared memory.
-__global__ void matmul_tiled(float* c, const float* a, const float* b, int m, int n, int k) {
+__global__ void matmul_tiled(float* __restrict__ c, const float* __restrict__ a, const float* __restrict__ b, int m, int n, int k) {
     __shared__ float a_shared[TILE][TILE], b_shared[TILE][TILE];
     const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
     const int local_row = threadIdx.y, local_col = threadIdx.x;
@@ -42,7 +42,7 @@ constexpr int PADDED = BLOCK_TILE + 4;
 // The tile of c in registers, as the kernel `registers` of bench/src/kernels/matmul.rs: 128 by 128 elements a block, 8 by 8
 // a thread, two pairs of slices in shared memory, the next slice on its way meanwhile. Sizes are whole tiles, and `k` is
 // a multiple of 16.
-__global__ void __launch_bounds__(256, 2) matmul_registers(float* c, const float* a, const float* b, int n, int k) {
+__global__ void __launch_bounds__(256, 2) matmul_registers(float* __restrict__ c, const float* __restrict__ a, const float* __restrict__ b, int n, int k) {
     __shared__ __align__(16) float a_shared[2][DEPTH][PADDED];
     __shared__ __align__(16) float b_shared[2][DEPTH][BLOCK_TILE];
     const int thread = threadIdx.x;
