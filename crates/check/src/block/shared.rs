@@ -115,7 +115,8 @@ impl BarrierBlock<'_> {
         }
     }
 
-    /// Reads of neighbouring words by neighbouring threads, from a lane of a chunk on.
+    /// Reads of neighbouring words by neighbouring threads, from a lane of a chunk on. The first that is not fine by itself may
+    /// show that the last barrier is needed: then the others are fine together.
     fn read_run(
         &mut self,
         site: &PlannedSite,
@@ -125,12 +126,44 @@ impl BarrierBlock<'_> {
         count: usize,
         memory: &dyn Memory,
     ) {
-        let thread = (chunk.chunk * Chunks::LANES + lane) as u32;
-        let mark = Mark::new(self.intervals.time.now, site.canon, thread);
-        let start = chunk.word(lane);
-        if !cells.read_run(start, count, mark, self.intervals.time, false) {
-            for i in 0..count {
-                self.read(site, cells, start + i, thread + i as u32, memory);
+        let (thread, start) = ((chunk.chunk * Chunks::LANES + lane) as u32, chunk.word(lane));
+        let mut done = 0;
+        while done < count {
+            let time = self.intervals.time;
+            let mark = Mark::new(time.now, site.canon, thread + done as u32);
+            if cells.read_run(start + done, count - done, mark, time, false) {
+                return;
+            }
+            while done < count && self.intervals.time.since == time.since {
+                self.read(site, cells, start + done, thread + done as u32, memory);
+                done += 1;
+            }
+        }
+    }
+
+    /// Writes to neighbouring words by neighbouring threads, the first of a chunk; as [`read_run`](Self::read_run).
+    fn write_run(
+        &mut self,
+        site: &PlannedSite,
+        cells: &mut Cells,
+        chunk: &ChunkWords<'_>,
+        values: &Values<'_>,
+        memory: &dyn Memory,
+    ) {
+        let (base, start) = (chunk.chunk * Chunks::LANES, chunk.word(0));
+        let count = chunk.active.count_ones() as usize;
+        let mut done = 0;
+        while done < count {
+            let time = self.intervals.time;
+            let (thread, word) = (base + done, start + done);
+            let mark = Mark::new(time.now, site.canon, thread as u32);
+            if cells.write_run(word, count - done, mark, time, |before| memory.run(word, before)) {
+                return;
+            }
+            while done < count && self.intervals.time.since == time.since {
+                let (thread, word) = (base + done, start + done);
+                self.write(site, cells, word, thread as u32, values.get(thread, 0), memory.word(word));
+                done += 1;
             }
         }
     }
@@ -147,16 +180,9 @@ impl BarrierBlock<'_> {
         if let Words::Chunks(chunks) = words {
             for chunk in chunks.iter() {
                 let base = chunk.chunk * Chunks::LANES;
-                let count = chunk.active.count_ones() as usize;
-                if let Some(pattern) = chunk.pattern
-                    && pattern.run
-                {
-                    let mark = Mark::new(self.intervals.time.now, site.canon, base as u32);
-                    let start = chunk.word(0);
-                    let time = self.intervals.time;
-                    if cells.write_run(start, count, mark, time, |before| memory.run(start, before)) {
-                        continue;
-                    }
+                if chunk.pattern.is_some_and(|pattern| pattern.run) {
+                    self.write_run(site, cells, &chunk, values, memory);
+                    continue;
                 }
                 let mut written = Written::default();
                 for lane in bits(chunk.active) {
