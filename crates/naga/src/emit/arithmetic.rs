@@ -169,22 +169,9 @@ impl<'k> Emitter<'k> {
             true => to.register,
             false => common,
         };
-        let (mut a, b) = (self.lane_in(a, lane, register), self.lane_in(b, lane, register));
-        let is_wide = matches!(register, Register::I64 | Register::U64);
-        let is_shift = self.code.literal_integer(b).is_some_and(|divisor| divisor.count_ones() == 1);
-        if matches!(op, BinaryOp::Div | BinaryOp::Rem) && is_wide && !is_shift {
-            a = self.opaque(a, register);
-        }
+        let (a, b) = (self.lane_in(a, lane, register), self.lane_in(b, lane, register));
         let result = self.code.integer_binary(op, to.scalar, register, a, b);
         self.fit(result, register, to.register)
-    }
-
-    /// A number of 64 bits that no driver knows to be `x`, but is. NVIDIA's for Vulkan (580.159) gives the wrong place for
-    /// `x % 2 * 3 + x % 3` in an array of a thread, for any `x` of 64 bits that is divided and has its last bit looked at.
-    fn opaque(&mut self, x: Expr, register: Register) -> Expr {
-        let zero = self.word(ZERO);
-        let zero = self.code.convert(zero, register);
-        self.code.binary(Operator::ExclusiveOr, x, zero)
     }
 
     fn bitcast(&mut self, from: Kind, to: Kind, x: Expr) -> Expr {
