@@ -2,13 +2,14 @@
 //!
 //! A call in a loop, even one that never happens, keeps the assembler from running several rounds at once, with all their
 //! loads under way together. So such a loop notes in a predicate whether all accesses were in bounds, and reports nothing.
-//! If one was not, the loop runs once more, from its first round, and reports: it changes nothing, so that it reads the same
-//! and its results are those of the first time.
+//! If one was not, the loop runs once more, from its first round, and reports. It changes nothing, so that it reads the same
+//! and its results are those of the first time, unless another thread writes what it reads: in a kernel with such a race, a
+//! fault may go unreported. Nothing outside a tensor is accessed then either.
 
 use tilewise_ir::{Const, Effect, Inst, Label, Op};
 
 use super::code::{Class, Reg};
-use super::{Emitter, asm};
+use super::{Emitter, Lanes, asm};
 use crate::Unsupported;
 use crate::plan::is_proven;
 
@@ -54,6 +55,8 @@ impl<'k> Emitter<'k> {
         self.jump_if(fine, false, cold);
         self.label(behind);
         (self.accesses, self.divisions) = before;
+        // Nothing in the loop has been computed yet.
+        self.forget(inst);
         self.reports = Reports::Repeated;
         let mut done = Ok(());
         self.cold(|emitter| {
@@ -66,6 +69,15 @@ impl<'k> Emitter<'k> {
             self.define(result, lanes);
         }
         done
+    }
+
+    /// Forgets what an operation and those in it compute.
+    fn forget(&mut self, inst: &Inst) {
+        for block in &inst.blocks {
+            block.params.iter().for_each(|&param| self.define(param, Lanes::new()));
+            block.insts.iter().for_each(|inst| self.forget(inst));
+        }
+        inst.results.iter().for_each(|&result| self.define(result, Lanes::new()));
     }
 
     /// Whether a loop can be run twice, and has something to report.

@@ -203,6 +203,65 @@ fn each_access_of_a_loop_that_only_reads_is_counted_once() {
     });
 }
 
+/// The indices go through shared memory and through an array of the thread.
+#[kernel]
+fn sums_by_copied_indices(
+    out: &mut TileTensor<i32, 1>,
+    at: &TileTensor<u32, 1>,
+    x: &TileTensor<i32, 1>,
+    count: usize,
+) {
+    let shared = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([8]));
+    let mut own = [0u32; 8];
+    let tid = thread_idx().x;
+    shared[tid] = at[tid];
+    barrier();
+    for i in 0..8 {
+        own[i] = shared[(i + tid) % 8];
+    }
+    let mut sum = 0;
+    for i in 0..count {
+        sum = sum * 3 + x[shared[i] as usize];
+        for j in i..count {
+            sum += x[own[j] as usize];
+        }
+    }
+    out[tid] = sum;
+}
+
+#[test]
+fn indices_of_a_loop_that_only_reads_may_lie_in_any_memory() {
+    let at = [1, 0, 9, 3, 2, 1, 11, 0];
+    let x = [5, -2, 7, 1];
+    let count = 6;
+    let mut faults = 0;
+    let expected: Vec<i32> = (0..8)
+        .map(|tid| {
+            let own: Vec<usize> = (0..8).map(|i| at[(i + tid) % 8]).collect();
+            let mut at_or_zero = |index: usize| {
+                faults += u64::from(index >= x.len());
+                x.get(index).copied().unwrap_or(0)
+            };
+            let mut sum = 0;
+            for i in 0..count {
+                sum = sum * 3 + at_or_zero(at[i]);
+                for j in i..count {
+                    sum += at_or_zero(own[j]);
+                }
+            }
+            sum
+        })
+        .collect();
+    each_device(|ctx| {
+        let (at, x) = (vector(ctx, &at.map(|n| n as u32))?, vector(ctx, &x)?);
+        let mut out = zeros(ctx, 8)?;
+        ctx.enqueue_function(sums_by_copied_indices(&mut out, &at, &x, count), grid_dim(1), block_dim(8))?;
+        assert_eq!(fault(ctx).more, faults - 1);
+        assert_eq!(out.to_host()?, expected);
+        Ok(())
+    });
+}
+
 #[kernel]
 fn shared_and_lanes(out: &mut TileTensor<f32, 1>, #[comptime] which: u32, i: usize) {
     let cells = stack_allocation::<f32, 2>(AddressSpace::Shared, row_major([2, 4]));
