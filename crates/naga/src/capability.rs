@@ -55,6 +55,9 @@ pub struct Capabilities {
     /// Constants that are floats are kept from the compiler of the device. That of Mesa's software adapter computes with them
     /// otherwise than the device does: the sign of zero, the last digit.
     pub hides_constants: bool,
+    /// What the compiler of the device is known to get wrong is kept from it. NVIDIA's for Vulkan (580.159) takes the last bit of
+    /// a number for 1 in an index `x % 2 * 3 + x % 3` of 64 bits, and loses the sign of a zero in a choice of -1.0 and -0.0.
+    pub hides_patterns: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -84,6 +87,7 @@ impl Capabilities {
         float_controls: FloatControls::NONE,
         extends_by_halves: false,
         hides_constants: false,
+        hides_patterns: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -143,6 +147,7 @@ impl Capabilities {
         float_controls: FloatControls::ALL,
         extends_by_halves: false,
         hides_constants: false,
+        hides_patterns: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],

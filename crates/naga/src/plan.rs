@@ -154,6 +154,15 @@ impl<'k> Plan<'k> {
                     return;
                 }
             }
+            if let Op::Print(_) = inst.op {
+                let values = inst.args.iter().map(|&arg| u64::from(kernel.ty(arg).lanes)).sum();
+                if let Err(error) =
+                    check_limit(kernel, "values of a line", values, MAX_LINE_VALUES, inst.span)
+                {
+                    wrong = Some(error);
+                    return;
+                }
+            }
             let lacks = |op: &Op, scalar| self.capabilities.supports(op, scalar).err();
             let memory = inst.op.access().and_then(|access| kernel.mem_elem(access.mem));
             let operand = inst.args.first().or(inst.results.first()).map(|&value| kernel.ty(value));
@@ -350,6 +359,10 @@ impl<'k> Plan<'k> {
         check_limit(self.kernel, what, self.shared_bytes, self.capabilities.max_shared_bytes, span)
     }
 }
+
+/// The most values that a line may show. They go to a function as vectors of two, and no function of SPIR-V or WGSL has more
+/// than 255 arguments.
+const MAX_LINE_VALUES: u32 = 500;
 
 fn check_limit(
     kernel: &Kernel,

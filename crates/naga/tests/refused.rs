@@ -99,6 +99,11 @@ fn limits() {
         error.reason,
         Reason::Limit { what: "bytes of shared memory of a block", amount: 20_000, limit: 16 << 10 }
     );
+
+    let body =
+        format!("%0 = thread_idx.x\n%1 = splat %0 x 64\nprint \"{}\"{}", "{}".repeat(8), ", %1".repeat(8));
+    let (reason, _) = refused(&body, &Capabilities::ALL);
+    assert_eq!(reason, Reason::Limit { what: "values of a line", amount: 512, limit: 500 });
 }
 
 #[test]

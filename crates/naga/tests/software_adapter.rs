@@ -46,6 +46,24 @@ fn constants_may_be_hidden() {
 }
 
 #[test]
+fn patterns_may_be_hidden() {
+    let body = "%0 = thread_idx.x\n%1 = const index 1\n%2 = and %0, %1\n%3 = const f64 -0.0\n%4 = const f64 -1.0\n\
+        %5 = eq %2, %0\n%6 = select %5, %4, %3\nstore %out[%2], %6";
+    let hiding = Capabilities { hides_patterns: true, ..Capabilities::ALL };
+    let (shown, hidden) = (wgsl(body, &Capabilities::ALL), wgsl(body, &hiding));
+    assert!(shown.contains("-0.0lf") && !shown.contains('^'), "{shown}");
+    assert!(!hidden.contains("-0.0lf") && hidden.matches('^').count() == 2, "{hidden}");
+}
+
+#[test]
+fn a_line_of_many_values_is_written_in_parts() {
+    let body = "%0 = thread_idx.x\n%1 = splat %0 x 64\nprint \"{} {}\", %1, %1";
+    let text = wgsl(body, &Capabilities::ALL);
+    assert_eq!(text.matches("atomicStore(").count(), 5, "{text}");
+    assert!(text.contains("words63_: vec4<u32>") && !text.contains("words64"), "{text}");
+}
+
+#[test]
 fn a_report_is_one_store_whatever_it_has_of_values() {
     let body = "%0 = thread_idx.x\n%1 = const u32 7\n%2 = const bool false\nprint \"{} {} {}\", %0, %1, %0\n\
         assert %2, \"{}\", %1\nprint \"\"";

@@ -7,7 +7,7 @@ use super::{Emitter, Lanes};
 use crate::plan::Register;
 use naga::{BinaryOperator as Operator, MathFunction};
 use tilewise_ir::analysis::facts::is_integer_division;
-use tilewise_ir::{BinaryOp, Inst, Op, Scalar, SiteKind, UnaryOp};
+use tilewise_ir::{BinaryOp, Const, Inst, Op, Scalar, SiteKind, UnaryOp};
 
 /// Word of the launch that is zero.
 pub(super) const ZERO: u32 = 7;
@@ -84,9 +84,14 @@ impl<'k> Emitter<'k> {
                 let root = self.code.math(MathFunction::Sqrt, &[wide]);
                 (self.code.convert(root, Register::F32), Register::F32)
             }
+            // One over the root of a half is rounded once, at the end.
+            false if op == UnaryOp::Rsqrt && from.register == Register::F16 => {
+                let single = self.code.convert(x, Register::F32);
+                (self.code.math(MathFunction::Sqrt, &[single]), Register::F32)
+            }
             false => (self.code.math(MathFunction::Sqrt, &[x]), from.register),
         };
-        // A device's own function for one over a root may give a constant another one than a number in a register.
+        // A device's own function for one over a root may be computed differently for a constant than for a register.
         let result = match op {
             UnaryOp::Rsqrt => self.code.reciprocal(register, x),
             _ => x,
@@ -170,8 +175,25 @@ impl<'k> Emitter<'k> {
             false => common,
         };
         let (a, b) = (self.lane_in(a, lane, register), self.lane_in(b, lane, register));
-        let result = self.code.integer_binary(op, to.scalar, register, a, b);
+        let mut result = self.code.integer_binary(op, to.scalar, register, a, b);
+        if self.plan.capabilities.hides_patterns && self.is_last_bit(op, inst) {
+            let zero = self.word(ZERO);
+            let zero = self.code.small(zero, register);
+            result = self.code.binary(Operator::ExclusiveOr, result, zero);
+        }
         self.fit(result, register, to.register)
+    }
+
+    /// Whether a result says no more than the last bit of an operand.
+    fn is_last_bit(&self, op: BinaryOp, inst: &Inst) -> bool {
+        let is = |n: usize, number| {
+            self.constants[inst.args[n].0 as usize].and_then(Const::as_int).is_some_and(|it| it == number)
+        };
+        match op {
+            BinaryOp::Rem => is(1, 2),
+            BinaryOp::And => is(0, 1) || is(1, 1),
+            _ => false,
+        }
     }
 
     fn bitcast(&mut self, from: Kind, to: Kind, x: Expr) -> Expr {

@@ -45,7 +45,7 @@ impl Code {
     }
 
     /// A small number in an integer register.
-    fn small(&mut self, x: Expr, register: Register) -> Expr {
+    pub(super) fn small(&mut self, x: Expr, register: Register) -> Expr {
         match register {
             Register::I32 => self.bitcast(x, register),
             Register::I64 | Register::U64 => self.convert(x, register),

@@ -365,7 +365,10 @@ impl<'k> Emitter<'k> {
             Scalar::BF16 => constant.bits << 16,
             _ => constant.bits,
         };
-        if constant.scalar.is_float() && self.plan.capabilities.hides_constants {
+        let capabilities = &self.plan.capabilities;
+        let is_negative_zero = constant.bits == 1 << (constant.scalar.bits() - 1);
+        let hides = capabilities.hides_constants || capabilities.hides_patterns && is_negative_zero;
+        if constant.scalar.is_float() && hides {
             return self.hidden(register, bits);
         }
         self.code.number(register, bits)

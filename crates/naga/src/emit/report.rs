@@ -10,11 +10,15 @@ use naga::{
     AddressSpace, AtomicFunction, BinaryOperator as Operator, Expression, Function, FunctionArgument,
     GlobalVariable, Handle, MemoryDecorations, Statement, StorageAccess, TypeInner, VectorSize,
 };
+use std::iter;
 use std::sync::Arc;
 use tilewise_ir::{Format, Inst, Site, SiteKind, Span, Type, Value};
 
 /// Word of the launch that holds its number.
 const LAUNCH_NUMBER: u32 = 6;
+
+/// The most words of an entry that one loop writes: each is chosen by an expression in that of the word before.
+const AT_ONCE: usize = 64;
 
 /// The buffer of reports, and the functions that make an entry in it, by what it is and by the words of its values.
 #[derive(Debug)]
@@ -89,7 +93,12 @@ impl<'k> Emitter<'k> {
         let base = self.code.emit(Expression::Compose { ty: vec3, components });
         let block = self.code.binary(Operator::Add, base, self.block);
         let site = self.code.u32(site);
-        let arguments = [site, launch, block, self.thread].into_iter().chain(words).collect();
+        let mut arguments = vec![site, launch, block, self.thread];
+        let zero = self.code.u32(0);
+        for words in words.chunks(4) {
+            let four = words.iter().copied().chain(iter::repeat(zero)).take(4).collect();
+            arguments.push(self.code.vector(Register::U32, VectorSize::Quad, four));
+        }
         self.code.push(Statement::Call { function, arguments, result: None });
     }
 
@@ -121,14 +130,17 @@ impl Reports {
 /// A function that makes an entry whose values are so many words, if there is room for it.
 fn make_entry(code: &mut Code, buffer: Handle<GlobalVariable>, area: Area, values: usize) {
     let word = code.register_ty(Register::U32);
-    let vec3 = code.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: naga::Scalar::U32 });
+    let [vec3, vec4] = [VectorSize::Tri, VectorSize::Quad]
+        .map(|size| code.ty(TypeInner::Vector { size, scalar: naga::Scalar::U32 }));
     let mut argument = |name: String, ty| {
         code.function.arguments.push(FunctionArgument { name: Some(name), ty, binding: None });
         code.constant(Expression::FunctionArgument(code.function.arguments.len() as u32 - 1))
     };
     let [site, launch] = ["site", "launch"].map(|name| argument(name.to_owned(), word));
     let [block, thread] = ["block", "thread"].map(|name| argument(name.to_owned(), vec3));
-    let values: Vec<Expr> = (0..values).map(|n| argument(format!("word{n}"), word)).collect();
+    // Four at a time: no function may have more than 255 arguments.
+    let fours: Vec<Expr> = (0..values.div_ceil(4)).map(|n| argument(format!("words{n}"), vec4)).collect();
+    let values: Vec<Expr> = (0..values).map(|n| code.part(fours[n / 4], n as u32 % 4)).collect();
     code.function.name = Some(match area {
         Area::Faults => format!("report_fault_{}", values.len()),
         Area::Lines => format!("report_line_{}", values.len()),
@@ -175,7 +187,14 @@ fn make_entry(code: &mut Code, buffer: Handle<GlobalVariable>, area: Area, value
     }
     let [block, thread] = [block, thread].map(|index| [0, 1, 2].map(|axis| code.part(index, axis)));
     let words: Vec<Expr> = [[len, site, launch], block, thread].into_iter().flatten().chain(values).collect();
-    code.put_words(reports, start, &words);
+    let mut start = start;
+    for (n, words) in words.chunks(AT_ONCE).enumerate() {
+        if n > 0 {
+            let more = code.u32(AT_ONCE as u32);
+            start = code.binary(Operator::Add, start, more);
+        }
+        code.put_words(reports, start, words);
+    }
     if let Some(has_room) = has_room {
         let written = code.bool(true);
         code.store(has_room, written);

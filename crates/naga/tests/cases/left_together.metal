@@ -24,32 +24,29 @@ void report_fault_4_(
     uint launch,
     metal::uint3 block_1,
     metal::uint3 thread_1,
-    uint word0_,
-    uint word1_,
-    uint word2_,
-    uint word3_,
+    metal::uint4 words0_,
     device type_7& reports,
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint local_7 = {};
     metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
-    uint _e16 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
-    if (_e16 >= 13u) {
-        uint _e18 = _e16 - 13u;
-        uint _e19 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
-        if (_e19 <= _e18) {
-            uint _e21 = metal::atomic_fetch_add_explicit(&reports[1u], 13u, metal::memory_order_relaxed);
-            if (_e21 <= _e18) {
-                uint _e24 = 8u + _e21;
-                local_7 = _e24;
+    uint _e17 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e17 >= 13u) {
+        uint _e19 = _e17 - 13u;
+        uint _e20 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e20 <= _e19) {
+            uint _e22 = metal::atomic_fetch_add_explicit(&reports[1u], 13u, metal::memory_order_relaxed);
+            if (_e22 <= _e19) {
+                uint _e25 = 8u + _e22;
+                local_7 = _e25;
                 while(true) {
-                    uint _e33 = local_7;
-                    if (_e33 >= (_e24 + 13u)) {
+                    uint _e34 = local_7;
+                    if (_e34 >= (_e25 + 13u)) {
                         break;
                     }
-                    uint _e35 = _e33 - _e24;
-                    metal::atomic_store_explicit(&reports[_e33], (_e35 == 11u) ? word2_ : ((_e35 == 10u) ? word1_ : ((_e35 == 9u) ? word0_ : ((_e35 == 8u) ? thread_1.z : ((_e35 == 7u) ? thread_1.y : ((_e35 == 6u) ? thread_1.x : ((_e35 == 5u) ? block_1.z : ((_e35 == 4u) ? block_1.y : ((_e35 == 3u) ? block_1.x : ((_e35 == 2u) ? launch : ((_e35 == 1u) ? site : ((_e35 == 0u) ? 13u : word3_))))))))))), metal::memory_order_relaxed);
-                    local_7 = _e33 + 1u;
+                    uint _e36 = _e34 - _e25;
+                    metal::atomic_store_explicit(&reports[_e34], (_e36 == 11u) ? words0_.z : ((_e36 == 10u) ? words0_.y : ((_e36 == 9u) ? words0_.x : ((_e36 == 8u) ? thread_1.z : ((_e36 == 7u) ? thread_1.y : ((_e36 == 6u) ? thread_1.x : ((_e36 == 5u) ? block_1.z : ((_e36 == 4u) ? block_1.y : ((_e36 == 3u) ? block_1.x : ((_e36 == 2u) ? launch : ((_e36 == 1u) ? site : ((_e36 == 0u) ? 13u : words0_.w))))))))))), metal::memory_order_relaxed);
+                    local_7 = _e34 + 1u;
                 }
             }
         }
@@ -150,7 +147,7 @@ struct leftInput {
         if (_e63 < 190u) {
             out[_e63 + _e68] = _e55;
         } else {
-            report_fault_4_(0u, _e74, metal::uint3(_e59, _e77, _e80) + block, thread_, _e63, 0u, 190u, 0u, reports, _buffer_sizes);
+            report_fault_4_(0u, _e74, metal::uint3(_e59, _e77, _e80) + block, thread_, metal::uint4(_e63, 0u, 190u, 0u), reports, _buffer_sizes);
         }
     }
     return;

@@ -8,27 +8,27 @@ var<workgroup> tile: array<i32, 40>;
 @group(0) @binding(3) 
 var<storage, read_write> reports: array<atomic<u32>>;
 
-fn report_fault_4_(site: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>, word0_: u32, word1_: u32, word2_: u32, word3_: u32) {
+fn report_fault_4_(site: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>, words0_: vec4<u32>) {
     var local_7: u32;
 
     atomicAdd((&reports[0u]), 1u);
-    let _e16 = atomicLoad((&reports[2u]));
-    if (_e16 >= 13u) {
-        let _e18 = (_e16 - 13u);
-        let _e19 = atomicLoad((&reports[1u]));
-        if (_e19 <= _e18) {
-            let _e21 = atomicAdd((&reports[1u]), 13u);
-            if (_e21 <= _e18) {
-                let _e24 = (8u + _e21);
-                local_7 = _e24;
+    let _e17 = atomicLoad((&reports[2u]));
+    if (_e17 >= 13u) {
+        let _e19 = (_e17 - 13u);
+        let _e20 = atomicLoad((&reports[1u]));
+        if (_e20 <= _e19) {
+            let _e22 = atomicAdd((&reports[1u]), 13u);
+            if (_e22 <= _e19) {
+                let _e25 = (8u + _e22);
+                local_7 = _e25;
                 loop {
-                    let _e33 = local_7;
-                    if (_e33 >= (_e24 + 13u)) {
+                    let _e34 = local_7;
+                    if (_e34 >= (_e25 + 13u)) {
                         break;
                     }
-                    let _e35 = (_e33 - _e24);
-                    atomicStore((&reports[_e33]), select(select(select(select(select(select(select(select(select(select(select(select(word3_, 13u, (_e35 == 0u)), site, (_e35 == 1u)), launch, (_e35 == 2u)), block_1.x, (_e35 == 3u)), block_1.y, (_e35 == 4u)), block_1.z, (_e35 == 5u)), thread_1.x, (_e35 == 6u)), thread_1.y, (_e35 == 7u)), thread_1.z, (_e35 == 8u)), word0_, (_e35 == 9u)), word1_, (_e35 == 10u)), word2_, (_e35 == 11u)));
-                    local_7 = (_e33 + 1u);
+                    let _e36 = (_e34 - _e25);
+                    atomicStore((&reports[_e34]), select(select(select(select(select(select(select(select(select(select(select(select(words0_.w, 13u, (_e36 == 0u)), site, (_e36 == 1u)), launch, (_e36 == 2u)), block_1.x, (_e36 == 3u)), block_1.y, (_e36 == 4u)), block_1.z, (_e36 == 5u)), thread_1.x, (_e36 == 6u)), thread_1.y, (_e36 == 7u)), thread_1.z, (_e36 == 8u)), words0_.x, (_e36 == 9u)), words0_.y, (_e36 == 10u)), words0_.z, (_e36 == 11u)));
+                    local_7 = (_e34 + 1u);
                 }
             }
         }
@@ -116,7 +116,7 @@ fn left(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) 
         if (_e63 < 190u) {
             out[(_e63 + _e68)] = _e55;
         } else {
-            report_fault_4_(0u, _e74, (vec3<u32>(_e59, _e77, _e80) + block), thread, _e63, 0u, 190u, 0u);
+            report_fault_4_(0u, _e74, (vec3<u32>(_e59, _e77, _e80) + block), thread, vec4<u32>(_e63, 0u, 190u, 0u));
         }
     }
     return;

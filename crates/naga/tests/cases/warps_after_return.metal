@@ -26,30 +26,29 @@ void report_fault_2_(
     uint launch,
     metal::uint3 block_1,
     metal::uint3 thread_1,
-    uint word0_,
-    uint word1_,
+    metal::uint4 words0_,
     device type_7& reports,
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint local_7 = {};
     metal::atomic_fetch_add_explicit(&reports[0u], 1u, metal::memory_order_relaxed);
-    uint _e14 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
-    if (_e14 >= 11u) {
-        uint _e16 = _e14 - 11u;
-        uint _e17 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
-        if (_e17 <= _e16) {
-            uint _e19 = metal::atomic_fetch_add_explicit(&reports[1u], 11u, metal::memory_order_relaxed);
-            if (_e19 <= _e16) {
-                uint _e22 = 8u + _e19;
-                local_7 = _e22;
+    uint _e15 = metal::atomic_load_explicit(&reports[2u], metal::memory_order_relaxed);
+    if (_e15 >= 11u) {
+        uint _e17 = _e15 - 11u;
+        uint _e18 = metal::atomic_load_explicit(&reports[1u], metal::memory_order_relaxed);
+        if (_e18 <= _e17) {
+            uint _e20 = metal::atomic_fetch_add_explicit(&reports[1u], 11u, metal::memory_order_relaxed);
+            if (_e20 <= _e17) {
+                uint _e23 = 8u + _e20;
+                local_7 = _e23;
                 while(true) {
-                    uint _e31 = local_7;
-                    if (_e31 >= (_e22 + 11u)) {
+                    uint _e32 = local_7;
+                    if (_e32 >= (_e23 + 11u)) {
                         break;
                     }
-                    uint _e33 = _e31 - _e22;
-                    metal::atomic_store_explicit(&reports[_e31], (_e33 == 9u) ? word0_ : ((_e33 == 8u) ? thread_1.z : ((_e33 == 7u) ? thread_1.y : ((_e33 == 6u) ? thread_1.x : ((_e33 == 5u) ? block_1.z : ((_e33 == 4u) ? block_1.y : ((_e33 == 3u) ? block_1.x : ((_e33 == 2u) ? launch : ((_e33 == 1u) ? site : ((_e33 == 0u) ? 11u : word1_))))))))), metal::memory_order_relaxed);
-                    local_7 = _e31 + 1u;
+                    uint _e34 = _e32 - _e23;
+                    metal::atomic_store_explicit(&reports[_e32], (_e34 == 9u) ? words0_.x : ((_e34 == 8u) ? thread_1.z : ((_e34 == 7u) ? thread_1.y : ((_e34 == 6u) ? thread_1.x : ((_e34 == 5u) ? block_1.z : ((_e34 == 4u) ? block_1.y : ((_e34 == 3u) ? block_1.x : ((_e34 == 2u) ? launch : ((_e34 == 1u) ? site : ((_e34 == 0u) ? 11u : words0_.y))))))))), metal::memory_order_relaxed);
+                    local_7 = _e32 + 1u;
                 }
             }
         }
@@ -88,7 +87,7 @@ struct warps_after_returnInput {
     uint _e131 = launch_1.inner[0].x;
     uint _e134 = launch_1.inner[0].y;
     uint _e137 = launch_1.inner[0].z;
-    uint _e143 = launch_1.inner[2].x;
+    uint _e144 = launch_1.inner[2].x;
     if (thread_.x == 3u) {
         local = false;
     }
@@ -156,11 +155,11 @@ struct warps_after_returnInput {
     uint _e120 = lanes.inner[(_e94 - _e11) + _e114];
     bool _e123 = local;
     if (_e123 && !(_e117)) {
-        report_fault_2_(0u, _e128, metal::uint3(_e131, _e134, _e137) + block, thread_, _e114, 0u, reports, _buffer_sizes);
+        report_fault_2_(0u, _e128, metal::uint3(_e131, _e134, _e137) + block, thread_, metal::uint4(_e114, 0u, 0u, 0u), reports, _buffer_sizes);
     }
-    bool _e140 = local;
-    if (_e140) {
-        out[thread_.x + _e143] = _e117 ? _e120 : _e91;
+    bool _e141 = local;
+    if (_e141) {
+        out[thread_.x + _e144] = _e117 ? _e120 : _e91;
     }
     return;
 }

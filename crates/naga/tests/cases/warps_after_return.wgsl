@@ -7,27 +7,27 @@ var<workgroup> ended_lanes: array<atomic<u32>, 4>;
 @group(0) @binding(2) 
 var<storage, read_write> reports: array<atomic<u32>>;
 
-fn report_fault_2_(site: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>, word0_: u32, word1_: u32) {
+fn report_fault_2_(site: u32, launch: u32, block_1: vec3<u32>, thread_1: vec3<u32>, words0_: vec4<u32>) {
     var local_7: u32;
 
     atomicAdd((&reports[0u]), 1u);
-    let _e14 = atomicLoad((&reports[2u]));
-    if (_e14 >= 11u) {
-        let _e16 = (_e14 - 11u);
-        let _e17 = atomicLoad((&reports[1u]));
-        if (_e17 <= _e16) {
-            let _e19 = atomicAdd((&reports[1u]), 11u);
-            if (_e19 <= _e16) {
-                let _e22 = (8u + _e19);
-                local_7 = _e22;
+    let _e15 = atomicLoad((&reports[2u]));
+    if (_e15 >= 11u) {
+        let _e17 = (_e15 - 11u);
+        let _e18 = atomicLoad((&reports[1u]));
+        if (_e18 <= _e17) {
+            let _e20 = atomicAdd((&reports[1u]), 11u);
+            if (_e20 <= _e17) {
+                let _e23 = (8u + _e20);
+                local_7 = _e23;
                 loop {
-                    let _e31 = local_7;
-                    if (_e31 >= (_e22 + 11u)) {
+                    let _e32 = local_7;
+                    if (_e32 >= (_e23 + 11u)) {
                         break;
                     }
-                    let _e33 = (_e31 - _e22);
-                    atomicStore((&reports[_e31]), select(select(select(select(select(select(select(select(select(select(word1_, 11u, (_e33 == 0u)), site, (_e33 == 1u)), launch, (_e33 == 2u)), block_1.x, (_e33 == 3u)), block_1.y, (_e33 == 4u)), block_1.z, (_e33 == 5u)), thread_1.x, (_e33 == 6u)), thread_1.y, (_e33 == 7u)), thread_1.z, (_e33 == 8u)), word0_, (_e33 == 9u)));
-                    local_7 = (_e31 + 1u);
+                    let _e34 = (_e32 - _e23);
+                    atomicStore((&reports[_e32]), select(select(select(select(select(select(select(select(select(select(words0_.y, 11u, (_e34 == 0u)), site, (_e34 == 1u)), launch, (_e34 == 2u)), block_1.x, (_e34 == 3u)), block_1.y, (_e34 == 4u)), block_1.z, (_e34 == 5u)), thread_1.x, (_e34 == 6u)), thread_1.y, (_e34 == 7u)), thread_1.z, (_e34 == 8u)), words0_.x, (_e34 == 9u)));
+                    local_7 = (_e32 + 1u);
                 }
             }
         }
@@ -56,7 +56,7 @@ fn warps_after_return(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(
     let _e131 = launch_1[0].x;
     let _e134 = launch_1[0].y;
     let _e137 = launch_1[0].z;
-    let _e143 = launch_1[2].x;
+    let _e144 = launch_1[2].x;
     if (thread.x == 3u) {
         local = false;
     }
@@ -124,11 +124,11 @@ fn warps_after_return(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(
     let _e120 = lanes[((_e94 - _e11) + _e114)];
     let _e123 = local;
     if (_e123 && !(_e117)) {
-        report_fault_2_(0u, _e128, (vec3<u32>(_e131, _e134, _e137) + block), thread, _e114, 0u);
+        report_fault_2_(0u, _e128, (vec3<u32>(_e131, _e134, _e137) + block), thread, vec4<u32>(_e114, 0u, 0u, 0u));
     }
-    let _e140 = local;
-    if _e140 {
-        out[(thread.x + _e143)] = select(_e91, _e120, _e117);
+    let _e141 = local;
+    if _e141 {
+        out[(thread.x + _e144)] = select(_e91, _e120, _e117);
     }
     return;
 }

@@ -4,7 +4,7 @@ use tilewise::ir::FaultKind;
 use tilewise::prelude::*;
 
 use crate::harness::{each_device, fault, source_line, vector, zeros};
-use crate::operands::binary;
+use crate::operands::{binary, constant, unary};
 
 /// DIV-1
 #[test]
@@ -41,6 +41,33 @@ fn the_least_integer_over_minus_one_wraps() {
         assert_eq!(binary(ctx, quotient, &[(i32::MIN, -1)])?, [i32::MIN]);
         let remainder = |a: Val<i8>, b: Val<i8>| a % b;
         assert_eq!(binary(ctx, remainder, &[(i8::MIN, -1)])?, [0]);
+        Ok(())
+    });
+}
+
+/// Quotients and remainders by constants that are powers of two, or that look like one.
+#[test]
+fn powers_of_two() {
+    macro_rules! check {
+        ($ctx:ident, $int:ident) => {{
+            let values =
+                [0, 1, 2, 3, 100, $int::MAX, $int::MAX - 1, $int::MIN, $int::MIN + 1, 0 - ($int::MIN >> 7)];
+            for divisor in [1, 2, 1 << ($int::BITS - 2), 1 << ($int::BITS - 1)] {
+                let both = |a: Val<$int>| a / constant(divisor) * 7 + a % constant(divisor);
+                let expected = values.map(|a: $int| {
+                    a.wrapping_div(divisor).wrapping_mul(7).wrapping_add(a.wrapping_rem(divisor))
+                });
+                assert_eq!(unary($ctx, both, &values)?, expected, "by {divisor}");
+            }
+        }};
+    }
+    each_device(|ctx| {
+        check!(ctx, i8);
+        check!(ctx, i32);
+        check!(ctx, i64);
+        check!(ctx, u16);
+        check!(ctx, u32);
+        check!(ctx, u64);
         Ok(())
     });
 }

@@ -116,7 +116,7 @@ impl Vendor {
         }
     }
 
-    fn made(self, info: &AdapterInfo) -> bool {
+    pub(super) fn made(self, info: &AdapterInfo) -> bool {
         // Metal gives no number, and names that begin with the maker's.
         info.vendor == self.id() || info.backend == Backend::Metal && info.name.starts_with(self.name())
     }

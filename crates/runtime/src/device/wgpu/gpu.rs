@@ -11,7 +11,7 @@ use tilewise_ir::Kernel;
 use tilewise_naga::{Capabilities, FloatControls};
 use wgpu::{Backend, ErrorFilter, Features, Limits, PollType, SubmissionIndex};
 
-use crate::device::wgpu::adapter::{Found, api_name};
+use crate::device::wgpu::adapter::{Found, Vendor, api_name};
 use crate::device::wgpu::float_controls;
 use crate::device::wgpu::probe;
 use crate::device::wgpu::stream::LAUNCHES;
@@ -248,6 +248,7 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         component_stores: found.info.backend == Backend::Vulkan,
         extends_by_halves: found.is_software(),
         hides_constants: found.is_software(),
+        hides_patterns: found.info.backend == Backend::Vulkan && Vendor::Nvidia.made(&found.info),
         max_shared_bytes: limits.max_compute_workgroup_storage_size,
         max_threads: limits.max_compute_invocations_per_workgroup,
         max_block: [

@@ -70,6 +70,18 @@ same_as_rust! {
     }
     for [0, 1, 2, 3, 4, 5];
 
+    /// An index of which a driver of NVIDIA has taken the last bit for 1.
+    fn places_by_last_bits(x: u64) -> u32 {
+        let mut places = [0u32; 6];
+        places[(x % 2 * 3 + x % 3) as usize] = 1;
+        let mut sum = 0;
+        for i in 0..6 {
+            sum = sum * 3 + places[i];
+        }
+        sum
+    }
+    for [0, 1, 2, 3, 4, 5, 1 << 40, u64::MAX];
+
     fn three_deep(x: usize) -> usize {
         let mut a = [[[0; 2]; 3]; 4];
         for i in 0..4 {
