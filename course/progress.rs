@@ -58,10 +58,13 @@ impl ProgressSink for Bar {
         self.lock().launch = Some((Arc::clone(launch), Instant::now()));
     }
 
-    fn end(&self, _: &Arc<Progress>) {
+    fn end(&self, launch: &Arc<Progress>) {
         let mut state = self.lock();
-        state.launch = None;
-        state.clear();
+        // Another launch may have started since.
+        if state.launch.as_ref().is_some_and(|(shown, _)| Arc::ptr_eq(shown, launch)) {
+            state.launch = None;
+            state.clear();
+        }
     }
 }
 

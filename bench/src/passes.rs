@@ -100,7 +100,7 @@ fn measure(settings: &Settings, sets: &[Optimizer], folder: &Path) -> Result<Vec
         code(passes)
     });
     let mut columns: Vec<Column> = with_code.collect::<Result<_>>()?;
-    progress.end();
+    drop(progress);
     let rounds = settings.rounds();
     let mut progress = Progress::start(rounds * sets.len());
     for round in 1..=rounds {
@@ -116,7 +116,7 @@ fn measure(settings: &Settings, sets: &[Optimizer], folder: &Path) -> Result<Vec
             }
         }
     }
-    progress.end();
+    drop(progress);
     Ok(columns)
 }
 

@@ -25,19 +25,21 @@ impl Progress {
         self.show(&line, if self.is_terminal { "" } else { "\n" });
     }
 
-    /// Takes the line away from a terminal.
-    pub(crate) fn end(self) {
-        if self.is_terminal {
-            self.show("", "");
-        }
-    }
-
     fn show(&self, line: &str, end: &str) {
         // To the start of the line, and what was there goes.
         let start = if self.is_terminal { "\r\x1b[K" } else { "" };
         let mut stderr = stderr().lock();
         // Nobody is there to be told of a closed standard error.
         let _ = write!(stderr, "{start}{line}{end}").and_then(|()| stderr.flush());
+    }
+}
+
+impl Drop for Progress {
+    /// Takes the line away from a terminal.
+    fn drop(&mut self) {
+        if self.is_terminal {
+            self.show("", "");
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use crate::cargo;
 static FOLDER: OnceLock<String> = OnceLock::new();
 
 /// Runs the conformance tests with these features, which write their kernels into a folder, and gives the folder. The first
-/// step of a run that needs them does so for all.
+/// step of a run that needs them does so for all: `vulkan`, whose features give every kernel of `ptxas` and those that are
+/// lowered for Vulkan besides.
 pub(crate) fn written(features: &[&str]) -> Result<&'static str, String> {
     if let Some(folder) = FOLDER.get() {
         return Ok(folder);

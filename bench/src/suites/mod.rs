@@ -57,7 +57,7 @@ pub(crate) struct Beside {
 const VULKAN_BESIDE_CUDA: [(Benchmark, &str, f64); 3] =
     [(Benchmark::Add, "vectors", 0.90), (Benchmark::Dot, "tree", 0.85), (Benchmark::Matmul, "tiled", 0.85)];
 
-/// The part of the other device's speed that is aimed at for a kernel of ours. Of two devices at will nothing is known.
+/// The part of the other device's speed that is aimed at for a kernel of ours. Of any other two devices nothing is known.
 fn aim_beside(device: &DeviceInfo, other: &DeviceInfo, benchmark: Benchmark, kernel: &str) -> Option<f64> {
     let is = |info: &DeviceInfo, kind| info.name.split(':').next() == Some(kind);
     let by_vulkan = is(device, "vulkan") && device.description.contains("NVIDIA") && is(other, "nvidia");
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aims_beside_another_device_are_for_one_gpu_by_vulkan_and_by_cuda() {
+    fn aims_beside_another_device_are_for_nvidia_gpus_by_vulkan_and_by_cuda() {
         let any = DeviceContext::devices().remove(0);
         let device = |name: &str, description: &str| {
             let mut info = any.clone();

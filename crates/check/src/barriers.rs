@@ -1,8 +1,8 @@
 //! Which barriers are needed.
 //!
 //! A barrier orders accesses on its two sides: two of different threads to one element, at least one a write, would be a race
-//! without it, or, if both are atomic, one could read something else. Barriers that are not needed are those without all of
-//! which every two such accesses of a block still have a barrier between them.
+//! without it, or, if both are atomic, one could read something else. All barriers that are not needed can be left out at once:
+//! every two such accesses of a block still have a barrier between them.
 //!
 //! A block finds them as it runs. Each access is compared with the latest accesses by other threads (see
 //! [`cells`](crate::cells)), back to the last barrier of a position that is known to be needed. If the order of two matters, the last

@@ -52,7 +52,7 @@ pub struct Options<'a> {
     /// How many rounds of loops that may go on for ever a block runs before it is given up with a fault; without a limit
     /// if `None`. Threads that go round together count once.
     pub max_rounds: Option<u64>,
-    /// Counts the blocks that have ended, for who shows how far the launch is.
+    /// Counts the blocks that have ended, for whoever shows how far the launch is.
     pub ended: Option<&'a AtomicU64>,
 }
 

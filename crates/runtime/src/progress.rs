@@ -1,4 +1,4 @@
-//! How far a launch is, for who shows it while the launch runs.
+//! How far a launch is, for whoever shows it while the launch runs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub trait ProgressSink: Send + Sync + 'static {
     /// A launch starts.
     fn start(&self, launch: &Arc<Progress>);
 
-    /// It has ended.
+    /// It has ended. One that failed, or was refused before its first block, has not run all of its blocks.
     fn end(&self, launch: &Arc<Progress>);
 }
 

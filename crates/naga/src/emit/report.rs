@@ -187,7 +187,6 @@ fn make_entry(code: &mut Code, buffer: Handle<GlobalVariable>, area: Area, value
     }
     let [block, thread] = [block, thread].map(|index| [0, 1, 2].map(|axis| code.part(index, axis)));
     let words: Vec<Expr> = [[len, site, launch], block, thread].into_iter().flatten().chain(values).collect();
-    let mut start = start;
     for (n, words) in words.chunks(AT_ONCE).enumerate() {
         if n > 0 {
             let more = code.u32(AT_ONCE as u32);

@@ -23,6 +23,7 @@ impl Emitter<'_> {
 
     /// Reports a fault with at most two values.
     pub(super) fn fault(&mut self, site: u32, values: &[Operand]) {
+        debug_assert!(!matches!(self.reports, Reports::Noted(_)), "what is noted is not reported");
         let value = |n: usize| values.get(n).copied().unwrap_or(Operand::u64(0));
         let [reports, launch] = self.report_args();
         let args = [

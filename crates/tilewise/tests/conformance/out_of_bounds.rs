@@ -243,11 +243,9 @@ fn indices_of_a_loop_that_only_reads_may_lie_in_any_memory() {
                 x.get(index).copied().unwrap_or(0)
             };
             let mut sum = 0;
-            for i in 0..count {
-                sum = sum * 3 + at_or_zero(at[i]);
-                for j in i..count {
-                    sum += at_or_zero(own[j]);
-                }
+            for (i, &index) in at[..count].iter().enumerate() {
+                sum = sum * 3 + at_or_zero(index);
+                sum += own[i..count].iter().map(|&index| at_or_zero(index)).sum::<i32>();
             }
             sum
         })
