@@ -229,7 +229,7 @@ impl Kernel {
         a == b || is_aliased(a) && is_aliased(b)
     }
 
-    /// All memory that operations can name: parameters, then allocations.
+    /// All parameters, scalars among them, then all allocations: what operations can name as memory, by position.
     pub fn memories(&self) -> impl Iterator<Item = MemRef> + use<> {
         let params = (0..self.params.len() as u32).map(|param| MemRef::Param(ParamId(param)));
         params.chain((0..self.allocs.len() as u32).map(|alloc| MemRef::Alloc(AllocId(alloc))))

@@ -134,7 +134,7 @@ impl Code {
         self.literal(Register::U32, value.into(), Literal::U32(value))
     }
 
-    /// The number that an expression is, if it is a literal.
+    /// The number that an expression is, if it is a literal in a register of this type alone.
     pub(super) fn literal_u32(&self, expr: Expr) -> Option<u32> {
         match self.function.expressions[expr] {
             Expression::Literal(Literal::U32(value)) => Some(value),
