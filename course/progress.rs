@@ -16,7 +16,10 @@ pub(crate) const DELAY: Duration = Duration::from_secs(1);
 /// How long a line stays as it is.
 const STEP: Duration = Duration::from_millis(100);
 
-/// The columns of a line at most.
+/// To the start of the line, and what was there goes.
+const CLEAR: &str = "\r\x1b[K";
+
+/// The characters of a line at most.
 const WIDTH: usize = 59;
 
 /// The line.
@@ -77,12 +80,12 @@ impl State {
         }
         let text = line(launch.kernel(), launch.ended(), launch.blocks());
         self.is_drawn = true;
-        self.write(&format!("\r{text:WIDTH$}"));
+        self.write(&format!("{CLEAR}{text}"));
     }
 
     fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            self.write(&format!("\r{:WIDTH$}\r", ""));
+            self.write(CLEAR);
         }
     }
 
@@ -181,7 +184,8 @@ mod tests {
     fn a_long_launch_is_shown() -> Result<()> {
         let paper = Paper::default();
         let shown = paper.clone();
-        let drawn = |ended: usize| format!("\rspeak [{:20}] {ended} of 2 blocks", "#".repeat(10 * ended));
+        let drawn =
+            |ended: usize| format!("{CLEAR}speak [{:20}] {ended} of 2 blocks", "#".repeat(10 * ended));
         let mut ended = 0;
         launch(&paper, Duration::ZERO, move || {
             let start = Instant::now();
@@ -191,11 +195,11 @@ mod tests {
             }
         })?;
         let text = paper.text();
-        let clear = format!("\r{:WIDTH$}\r", "");
+        let clear = CLEAR;
         let (first, rest) = text.split_once(&format!("{clear}block 0\n")).expect("the first line");
         let (second, rest) = rest.split_once(&format!("{clear}block 1\n")).expect("the second line");
         assert!(first.contains(&drawn(1)) && second.contains(&drawn(2)), "{text:?}");
-        assert!(rest.is_empty() || rest.ends_with(&clear), "{text:?}");
+        assert!(rest.is_empty() || rest.ends_with(clear), "{text:?}");
         Ok(())
     }
 
