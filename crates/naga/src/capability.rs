@@ -56,8 +56,12 @@ pub struct Capabilities {
     /// otherwise than the device does: the sign of zero, the last digit.
     pub hides_constants: bool,
     /// What the compiler of the device is known to get wrong is kept from it. NVIDIA's for Vulkan (580.159) takes the last bit of
-    /// a number for 1 in an index `x % 2 * 3 + x % 3` of 64 bits, and loses the sign of a zero in a choice of -1.0 and -0.0.
+    /// a number for 1 in an index `x % 2 * 3 + x % 3` of 64 bits, loses the sign of a zero in a choice of -1.0 and -0.0, and gives
+    /// `false` for `p || q` beside `p && q` where all threads have the same `p` and `q`.
     pub hides_patterns: bool,
+    /// Loops with atomics are left at the end of a round. NVIDIA's compiler for Vulkan (580.159) puts what comes before a `break`
+    /// behind the loop, where a thread waits for those that are still in it: one that has taken a lock never gives it back.
+    pub breaks_at_the_end: bool,
     /// Bytes of shared memory of a block.
     pub max_shared_bytes: u32,
     /// Threads of a block.
@@ -88,6 +92,7 @@ impl Capabilities {
         extends_by_halves: false,
         hides_constants: false,
         hides_patterns: false,
+        breaks_at_the_end: false,
         max_shared_bytes: 16 << 10,
         max_threads: 256,
         max_block: [256, 256, 64],
@@ -148,6 +153,7 @@ impl Capabilities {
         extends_by_halves: false,
         hides_constants: false,
         hides_patterns: false,
+        breaks_at_the_end: false,
         max_shared_bytes: u32::MAX,
         max_threads: 1024,
         max_block: [1024; 3],

@@ -7,7 +7,7 @@ use super::{Emitter, Lanes};
 use crate::plan::Register;
 use naga::{BinaryOperator as Operator, MathFunction};
 use tilewise_ir::analysis::facts::is_integer_division;
-use tilewise_ir::{BinaryOp, Const, Inst, Op, Scalar, SiteKind, UnaryOp};
+use tilewise_ir::{BinaryOp, Inst, Op, Scalar, SiteKind, UnaryOp};
 
 /// Word of the launch that is zero.
 pub(super) const ZERO: u32 = 7;
@@ -38,9 +38,13 @@ impl<'k> Emitter<'k> {
             Op::Unary(op) => self.unary(op, from, to, inst, lane),
             Op::Binary(op) => self.binary(op, to, inst, lane),
             Op::Compare(op) => {
-                let register = self.common_register(inst);
-                let a = self.lane_in(args[0], lane, register);
-                let b = self.lane_in(args[1], lane, register);
+                let (a, b) = match from.scalar {
+                    Scalar::Bool => (self.truth(args[0], lane), self.truth(args[1], lane)),
+                    _ => {
+                        let register = self.common_register(inst);
+                        (self.lane_in(args[0], lane, register), self.lane_in(args[1], lane, register))
+                    }
+                };
                 self.code.compare(op, from.scalar, a, b)
             }
             Op::MulAdd => {
@@ -50,6 +54,10 @@ impl<'k> Emitter<'k> {
                 self.code.mul_add(how, to.scalar, to.register, operands, zero)
             }
             Op::Select => {
+                if to.register == Register::Bool {
+                    let [condition, accept, reject] = [0, 1, 2].map(|n| self.truth(args[n], lane));
+                    return self.code.select(condition, accept, reject);
+                }
                 let condition = self.lane(args[0], lane);
                 let accept = self.lane_in(args[1], lane, to.register);
                 let reject = self.lane_in(args[2], lane, to.register);
@@ -143,7 +151,7 @@ impl<'k> Emitter<'k> {
     fn binary(&mut self, op: BinaryOp, to: Kind, inst: &'k Inst, lane: usize) -> Expr {
         let [a, b] = [inst.args[0], inst.args[1]];
         if to.scalar == Scalar::Bool {
-            let (a, b) = (self.lane(a, lane), self.lane(b, lane));
+            let (a, b) = (self.truth(a, lane), self.truth(b, lane));
             return self.code.logic(op, a, b);
         }
         if to.scalar.is_float() {
@@ -175,25 +183,9 @@ impl<'k> Emitter<'k> {
             false => common,
         };
         let (a, b) = (self.lane_in(a, lane, register), self.lane_in(b, lane, register));
-        let mut result = self.code.integer_binary(op, to.scalar, register, a, b);
-        if self.plan.capabilities.hides_patterns && self.is_last_bit(op, inst) {
-            let zero = self.word(ZERO);
-            let zero = self.code.small(zero, register);
-            result = self.code.binary(Operator::ExclusiveOr, result, zero);
-        }
+        let result = self.code.integer_binary(op, to.scalar, register, a, b);
+        let result = self.last_bit(op, inst, register, result);
         self.fit(result, register, to.register)
-    }
-
-    /// Whether a result says no more than the last bit of an operand.
-    fn is_last_bit(&self, op: BinaryOp, inst: &Inst) -> bool {
-        let is = |n: usize, number| {
-            self.constants[inst.args[n].0 as usize].and_then(Const::as_int).is_some_and(|it| it == number)
-        };
-        match op {
-            BinaryOp::Rem => is(1, 2),
-            BinaryOp::And => is(0, 1) || is(1, 1),
-            _ => false,
-        }
     }
 
     fn bitcast(&mut self, from: Kind, to: Kind, x: Expr) -> Expr {

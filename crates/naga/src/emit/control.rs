@@ -30,6 +30,11 @@ impl Frame {
     pub(super) fn of_loop(label: Label) -> Frame {
         Frame { target: Target::Loop(label), passing: BTreeSet::new() }
     }
+
+    /// A loop of one round, around a round of a loop of the kernel.
+    pub(super) fn of_round() -> Frame {
+        Frame { target: Target::Round, passing: BTreeSet::new() }
+    }
 }
 
 /// What a loop of the shader stands for.
@@ -37,7 +42,9 @@ impl Frame {
 enum Target {
     /// A loop of the kernel.
     Loop(Label),
-    /// What a thread that ends leaves.
+    /// A round of a loop, whose end all jumps pass.
+    Round,
+    /// What a thread that ends leaves; the shader, if it is in no such loop.
     End,
 }
 
@@ -52,7 +59,7 @@ impl Jump {
     fn code(self) -> u32 {
         match self.target {
             Target::Loop(label) => 2 + 2 * label.0 + u32::from(self.again),
-            Target::End => 1,
+            Target::End | Target::Round => 1,
         }
     }
 }
@@ -268,7 +275,7 @@ impl<'k> Emitter<'k> {
     /// The thread ends.
     pub(super) fn end_thread(&mut self) {
         match self.ending {
-            Ending::Return => self.code.push(Statement::Return { value: None }),
+            Ending::Return => self.jump(Jump { target: Target::End, again: false }),
             Ending::Mark | Ending::Leave => {
                 let live = self.live();
                 let no = self.code.bool(false);
@@ -315,14 +322,24 @@ impl<'k> Emitter<'k> {
     }
 
     fn jump(&mut self, jump: Jump) {
+        let stops = |frame: &Frame| matches!(frame.target, Target::End | Target::Round);
+        if jump.target == Target::End && !self.frames.iter().any(stops) {
+            self.code.push(Statement::Return { value: None });
+            return;
+        }
         let Some(innermost) = self.frames.last_mut() else { return };
         if innermost.target == jump.target {
             self.code.push(if jump.again { Statement::Continue } else { Statement::Break });
             return;
         }
         innermost.passing.insert(jump);
+        let by_round = innermost.target == Target::Round;
         let exit = self.exit();
-        let code = self.code.u32(jump.code());
+        let mut code = self.code.u32(jump.code());
+        if by_round {
+            // A compiler that knew the code would jump at once.
+            code = self.unknown(code);
+        }
         self.code.store(exit, code);
         self.code.push(Statement::Break);
     }
@@ -369,7 +386,8 @@ impl<'k> Emitter<'k> {
     }
 
     fn branch(&mut self, inst: &'k Inst, together: bool, follows: bool) -> Result<(), Unsupported> {
-        let condition = self.lane(inst.args[0], 0);
+        let gives_truth = inst.results.iter().any(|&result| self.plan.register(result) == Register::Bool);
+        let condition = if gives_truth { self.truth(inst.args[0], 0) } else { self.lane(inst.args[0], 0) };
         let results = self.result_variables(inst);
         self.yields.push(results.clone());
         let before = self.may_be_dead;

@@ -11,6 +11,7 @@ mod code;
 mod control;
 mod exchange;
 mod float;
+mod hide;
 mod integer;
 mod place;
 mod remainder;
@@ -78,6 +79,8 @@ struct Emitter<'k> {
     kept: Vec<Vec<Lanes>>,
     /// Where results and carried values of the loops around go.
     loops: Vec<repetition::LoopVariables>,
+    /// How often a truth value has been hidden.
+    truths: u32,
     /// Tells a jump over several levels, while it is on its way, from others.
     exit: Option<Expr>,
     /// Whether the thread has not ended, where it goes on for the sake of barriers.
@@ -131,6 +134,7 @@ impl<'k> Emitter<'k> {
             yields: Vec::new(),
             kept: Vec::new(),
             loops: Vec::new(),
+            truths: 0,
             exit: None,
             live: None,
             ordered_cell: None,
@@ -273,7 +277,10 @@ impl<'k> Emitter<'k> {
     /// Puts a value into variables of this register.
     fn store_all(&mut self, value: Value, variables: &Lanes, register: Register) {
         for (lane, &variable) in variables.iter().enumerate() {
-            let expr = self.lane_in(value, lane, register);
+            let expr = match register {
+                Register::Bool => self.truth(value, lane),
+                _ => self.lane_in(value, lane, register),
+            };
             self.code.store(variable, expr);
         }
     }
@@ -365,32 +372,10 @@ impl<'k> Emitter<'k> {
             Scalar::BF16 => constant.bits << 16,
             _ => constant.bits,
         };
-        let capabilities = &self.plan.capabilities;
-        let is_negative_zero = constant.bits == 1 << (constant.scalar.bits() - 1);
-        let hides = capabilities.hides_constants || capabilities.hides_patterns && is_negative_zero;
-        if constant.scalar.is_float() && hides {
+        if self.hides(constant) {
             return self.hidden(register, bits);
         }
         self.code.number(register, bits)
-    }
-
-    /// The float with these bits, which no compiler of shaders can know.
-    fn hidden(&mut self, register: Register, bits: u64) -> Expr {
-        let zero = self.word(arithmetic::ZERO);
-        if register == Register::F64 {
-            let (zero, bits) =
-                (self.code.convert(zero, Register::U64), self.code.number(Register::U64, bits));
-            let bits = self.code.binary(naga::BinaryOperator::ExclusiveOr, bits, zero);
-            return self.code.bitcast(bits, Register::F64);
-        }
-        let bits = match register {
-            Register::F16 => half::f16::from_bits(bits as u16).to_f32().to_bits(),
-            _ => bits as u32,
-        };
-        let bits = self.code.u32(bits);
-        let bits = self.code.binary(naga::BinaryOperator::ExclusiveOr, bits, zero);
-        let value = self.code.bitcast(bits, Register::F32);
-        if register == Register::F16 { self.code.convert(value, register) } else { value }
     }
 
     /// Gives an operation's only result.

@@ -6,7 +6,7 @@ use super::control::{contains_end, contains_waiting};
 use super::{Emitter, Lanes};
 use crate::error::Unsupported;
 use crate::plan::Register;
-use naga::{BinaryOperator as Operator, Block as Statements};
+use naga::{BinaryOperator as Operator, Block as Statements, Statement};
 use tilewise_ir::{Const, Inst, Label, Scalar, SiteKind, Type, Value};
 
 /// Where results and carried values of a loop go.
@@ -65,7 +65,16 @@ impl<'k> Emitter<'k> {
         for (&param, (variables, register)) in params.iter().zip(carried) {
             self.load_value(param, variables, *register);
         }
-        self.block(&inst.blocks[0], together, follows)?;
+        if self.leaves_at_the_end(inst) {
+            self.code.open();
+            self.frames.push(Frame::of_round());
+            self.block(&inst.blocks[0], together, follows)?;
+            self.code.push(Statement::Break);
+            let round = self.code.close();
+            self.close_frame(round, Statements::new(), None);
+        } else {
+            self.block(&inst.blocks[0], together, follows)?;
+        }
         Ok(self.code.close())
     }
 

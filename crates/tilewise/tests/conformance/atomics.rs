@@ -119,15 +119,54 @@ fn under_a_lock(lock: &mut TileTensor<u32, 1>, x: &mut TileTensor<u32, 1>) {
     }
 }
 
+#[kernel]
+fn under_a_lock_to_the_end(lock: &mut TileTensor<u32, 1>, x: &mut TileTensor<u32, 1>) {
+    loop {
+        if lock.atomic(0).ordering(Ordering::Acquire).compare_exchange(0, 1) == 0 {
+            x[0] = x[0] + 1;
+            lock.atomic(0).ordering(Ordering::Release).store(0);
+            return;
+        }
+    }
+}
+
+/// Each thread takes the lock twice, and leaves two loops the second time.
+#[kernel]
+fn under_a_lock_twice(lock: &mut TileTensor<u32, 1>, x: &mut TileTensor<u32, 1>) {
+    let mut times = 0;
+    'turns: loop {
+        while lock.atomic(0).ordering(Ordering::Acquire).compare_exchange(0, 1) == 0 {
+            x[0] = x[0] + 1;
+            times += 1;
+            lock.atomic(0).ordering(Ordering::Release).store(0);
+            if times == 2 {
+                break 'turns;
+            }
+        }
+    }
+    x.atomic(1).fetch_add(times);
+}
+
 /// ATOM-7
 #[test]
 fn threads_of_a_warp_take_turns_under_a_lock() {
     each_device(|ctx| {
         for (grid, block) in [(1, 32), (4, 8)] {
-            let (mut lock, mut x) = (zeros(ctx, 1)?, zeros(ctx, 1)?);
-            ctx.enqueue_function(under_a_lock(&mut lock, &mut x), grid_dim(grid), block_dim(block))?;
-            assert_eq!(x.to_host()?, [32]);
-            assert_eq!(lock.to_host()?, [0]);
+            let check = |kernel: u32, expected: [u32; 2]| {
+                let (mut lock, mut x) = (zeros(ctx, 1)?, zeros(ctx, 2)?);
+                let (grid, block) = (grid_dim(grid), block_dim(block));
+                match kernel {
+                    0 => ctx.enqueue_function(under_a_lock(&mut lock, &mut x), grid, block)?,
+                    1 => ctx.enqueue_function(under_a_lock_to_the_end(&mut lock, &mut x), grid, block)?,
+                    _ => ctx.enqueue_function(under_a_lock_twice(&mut lock, &mut x), grid, block)?,
+                }
+                assert_eq!(x.to_host()?, expected);
+                assert_eq!(lock.to_host()?, [0]);
+                Ok::<(), tilewise::Error>(())
+            };
+            check(0, [32, 0])?;
+            check(1, [32, 0])?;
+            check(2, [64, 64])?;
         }
         Ok(())
     });

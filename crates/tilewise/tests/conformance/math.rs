@@ -235,49 +235,55 @@ fn contraction() {
 }
 
 /// Functions of integers, which wrap.
-#[test]
-fn integers() {
-    macro_rules! check {
-        ($ctx:ident, $int:ident: $($signed:ident)?) => {{
-            let x = [0, 1, 2, 7, 100, $int::MAX, $int::MIN, $int::MAX - 1, $int::MIN + 1];
-            let pairs: Vec<($int, $int)> = x.iter().flat_map(|&a| x.map(|b| (a, b))).collect();
-            let each = |f: fn($int, $int) -> $int| pairs.iter().map(|&(a, b)| f(a, b)).collect::<Vec<_>>();
-            type V = Val<$int>;
-            assert_eq!(binary($ctx, |a: V, b: V| a.min(b), &pairs)?, each(|a, b| a.min(b)));
-            assert_eq!(binary($ctx, |a: V, b: V| max(a, b), &pairs)?, each(|a, b| a.max(b)));
-            assert_eq!(binary($ctx, |a: V, b: V| a + b, &pairs)?, each($int::wrapping_add));
-            assert_eq!(binary($ctx, |a: V, b: V| a - b, &pairs)?, each($int::wrapping_sub));
-            assert_eq!(binary($ctx, |a: V, b: V| a * b, &pairs)?, each($int::wrapping_mul));
-            assert_eq!(unary($ctx, |a: V| a.pow(5), &x)?, x.map(|a| a.wrapping_pow(5)));
-            assert_eq!(unary($ctx, |a: V| a.pow(0), &x)?, [1; 9]);
-            assert_eq!(unary($ctx, |a: V| a.clamp(2, 50), &x)?, x.map(|a| a.clamp(2, 50)));
-            assert_eq!(unary($ctx, |a: V| !a, &x)?, x.map(|a| !a));
+/// A test for each type of integer, so that they run side by side: some drivers take seconds for each kernel.
+macro_rules! integers {
+    ($($int:ident: $($signed:ident)?),+ $(,)?) => {
+        mod integers {
+            use super::*;
             $(
-                let _ = stringify!($signed);
-                assert_eq!(unary($ctx, |a: V| a.abs(), &x)?, x.map($int::wrapping_abs));
-                assert_eq!(unary($ctx, |a: V| a.signum(), &x)?, x.map($int::signum));
-                assert_eq!(unary($ctx, |a: V| -a, &x)?, x.map($int::wrapping_neg));
-            )?
-            let divisors: Vec<($int, $int)> = pairs.iter().copied().filter(|&(_, b)| b != 0).collect();
-            let each = |f: fn($int, $int) -> $int| divisors.iter().map(|&(a, b)| f(a, b)).collect::<Vec<_>>();
-            assert_eq!(binary($ctx, |a: V, b: V| a / b, &divisors)?, each($int::wrapping_div));
-            assert_eq!(binary($ctx, |a: V, b: V| a % b, &divisors)?, each($int::wrapping_rem));
-            assert_eq!(binary($ctx, |a: V, b: V| a.div_euclid(b), &divisors)?, each($int::wrapping_div_euclid));
-            assert_eq!(binary($ctx, |a: V, b: V| a.rem_euclid(b), &divisors)?, each($int::wrapping_rem_euclid));
-        }};
-    }
-    each_device(|ctx| {
-        check!(ctx, i8: signed);
-        check!(ctx, i16: signed);
-        check!(ctx, i32: signed);
-        check!(ctx, i64: signed);
-        check!(ctx, u8:);
-        check!(ctx, u16:);
-        check!(ctx, u32:);
-        check!(ctx, u64:);
-        Ok(())
-    });
+                #[test]
+                fn $int() {
+                    each_device(|ctx| {
+                        let x = [0, 1, 2, 7, 100, $int::MAX, $int::MIN, $int::MAX - 1, $int::MIN + 1];
+                        let pairs: Vec<($int, $int)> = x.iter().flat_map(|&a| x.map(|b| (a, b))).collect();
+                        let each = |f: fn($int, $int) -> $int| pairs.iter().map(|&(a, b)| f(a, b)).collect::<Vec<_>>();
+                        type V = Val<$int>;
+                        assert_eq!(binary(ctx, |a: V, b: V| a.min(b), &pairs)?, each(|a, b| a.min(b)));
+                        assert_eq!(binary(ctx, |a: V, b: V| max(a, b), &pairs)?, each(|a, b| a.max(b)));
+                        assert_eq!(binary(ctx, |a: V, b: V| a + b, &pairs)?, each($int::wrapping_add));
+                        assert_eq!(binary(ctx, |a: V, b: V| a - b, &pairs)?, each($int::wrapping_sub));
+                        assert_eq!(binary(ctx, |a: V, b: V| a * b, &pairs)?, each($int::wrapping_mul));
+                        assert_eq!(unary(ctx, |a: V| a.pow(5), &x)?, x.map(|a| a.wrapping_pow(5)));
+                        assert_eq!(unary(ctx, |a: V| a.pow(0), &x)?, [1; 9]);
+                        assert_eq!(unary(ctx, |a: V| a.clamp(2, 50), &x)?, x.map(|a| a.clamp(2, 50)));
+                        assert_eq!(unary(ctx, |a: V| !a, &x)?, x.map(|a| !a));
+                        $(
+                            let _ = stringify!($signed);
+                            assert_eq!(unary(ctx, |a: V| a.abs(), &x)?, x.map($int::wrapping_abs));
+                            assert_eq!(unary(ctx, |a: V| a.signum(), &x)?, x.map($int::signum));
+                            assert_eq!(unary(ctx, |a: V| -a, &x)?, x.map($int::wrapping_neg));
+                        )?
+                        let divisors: Vec<($int, $int)> = pairs.iter().copied().filter(|&(_, b)| b != 0).collect();
+                        let each = |f: fn($int, $int) -> $int| divisors.iter().map(|&(a, b)| f(a, b)).collect::<Vec<_>>();
+                        assert_eq!(binary(ctx, |a: V, b: V| a / b, &divisors)?, each($int::wrapping_div));
+                        assert_eq!(binary(ctx, |a: V, b: V| a % b, &divisors)?, each($int::wrapping_rem));
+                        assert_eq!(
+                            binary(ctx, |a: V, b: V| a.div_euclid(b), &divisors)?,
+                            each($int::wrapping_div_euclid)
+                        );
+                        assert_eq!(
+                            binary(ctx, |a: V, b: V| a.rem_euclid(b), &divisors)?,
+                            each($int::wrapping_rem_euclid)
+                        );
+                        Ok(())
+                    });
+                }
+            )+
+        }
+    };
 }
+
+integers! { i8: signed, i16: signed, i32: signed, i64: signed, u8:, u16:, u32:, u64: }
 
 #[device]
 fn from_bits_and_back(x: f32) -> f32 {

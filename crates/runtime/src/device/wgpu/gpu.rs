@@ -232,6 +232,7 @@ fn lost(error: &str) -> Error {
 fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool) -> Capabilities {
     let has = |feature| features.contains(feature);
     let most = |bytes: u64| bytes.min(u32::MAX.into()) as u32;
+    let is_vulkan_of_nvidia = found.info.backend == Backend::Vulkan && Vendor::Nvidia.made(&found.info);
     Capabilities {
         f16: has(Features::SHADER_F16),
         f64: has(Features::SHADER_F64),
@@ -248,7 +249,8 @@ fn capabilities(found: &Found, features: Features, limits: &Limits, exact: bool)
         component_stores: found.info.backend == Backend::Vulkan,
         extends_by_halves: found.is_software(),
         hides_constants: found.is_software(),
-        hides_patterns: found.info.backend == Backend::Vulkan && Vendor::Nvidia.made(&found.info),
+        hides_patterns: is_vulkan_of_nvidia,
+        breaks_at_the_end: is_vulkan_of_nvidia,
         max_shared_bytes: limits.max_compute_workgroup_storage_size,
         max_threads: limits.max_compute_invocations_per_workgroup,
         max_block: [

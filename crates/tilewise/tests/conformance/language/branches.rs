@@ -70,6 +70,20 @@ same_as_rust! {
     }
     for [-3, -2, 0, 1, 2];
 
+    fn two_conditions_are_combined_in_all_ways(x: i32) -> u32 {
+        let p = x > 0;
+        let q = x & 1 == 0;
+        let and = [p & q, p & !q, !p & q, !p & !q];
+        let or = [p || q, p || !q, !p || q, !p || !q];
+        let chosen = [if p { q } else { !q }, if q { false } else { p }, (p == q) != (q <= p), p ^ q ^ (x < 5)];
+        let mut bits = 0;
+        for i in 0..4 {
+            bits = bits * 8 + and[i] as u32 + 2 * or[i] as u32 + 4 * chosen[i] as u32;
+        }
+        bits
+    }
+    for [-3, -2, 0, 1, 2, 5, 6];
+
     fn a_chosen_zero_keeps_its_sign(x: f32) -> f32 {
         let sign = if x < 0.0 { -1.0f32 } else { -0.0 };
         (sign * -0.0).recip()

@@ -1,4 +1,4 @@
-//! What Mesa's software adapter has to be given in another way than other devices.
+//! What Mesa's software adapter and NVIDIA's driver for Vulkan have to be given in another way than other devices.
 
 use tilewise_ir::analysis::Facts;
 use tilewise_ir::{Kernel, text};
@@ -53,6 +53,33 @@ fn patterns_may_be_hidden() {
     let (shown, hidden) = (wgsl(body, &Capabilities::ALL), wgsl(body, &hiding));
     assert!(shown.contains("-0.0lf") && !shown.contains('^'), "{shown}");
     assert!(!hidden.contains("-0.0lf") && hidden.matches('^').count() == 2, "{hidden}");
+}
+
+#[test]
+fn each_use_of_a_uniform_truth_value_may_be_one_of_its_own() {
+    let body = "%0 = block_idx.x\n%1 = thread_idx.x\n%2 = lt %0, %1\n%3 = const index 3\n%4 = lt %0, %3\n%5 = eq %0, %3\n\
+        %6 = or %4, %5\n%7 = and %4, %2\nassert %6, \"\"\nassert %7, \"\"";
+    let hiding = Capabilities { hides_patterns: true, ..Capabilities::ALL };
+    let (shown, hidden) = (wgsl(body, &Capabilities::ALL), wgsl(body, &hiding));
+    assert_eq!(shown.matches('^').count(), 0, "{shown}");
+    // Both operands of the first, and one of the second.
+    let own = |n: u32| hidden.contains(&format!("select({n}u, {}u, ", n + 1));
+    assert!(hidden.matches('^').count() == 3 && own(1) && own(2) && own(3) && !own(4), "{hidden}");
+}
+
+#[test]
+fn a_loop_with_atomics_may_be_left_at_the_end_of_a_round() {
+    let body = "%0 = thread_idx.x\n%1 = const i64 0\n%2 = const i64 1\nloop ^0 {\n\
+        %3 = atomic_cas device acquire %long[%0], %1, %2\n%4 = eq %3, %1\n\
+        if %4 {\nstore %long[%0], %1\nbreak ^0\n}\ncontinue ^0\n}";
+    let late = Capabilities { breaks_at_the_end: true, ..Capabilities::ALL };
+    let (at_once, at_the_end) = (wgsl(body, &Capabilities::ALL), wgsl(body, &late));
+    assert_eq!(at_once.matches("loop {").count(), 2, "{at_once}");
+    assert_eq!(at_the_end.matches("loop {").count(), 3, "{at_the_end}");
+    assert!(at_the_end.contains("^ "), "{at_the_end}");
+    // A loop without is left at once.
+    let plain = "%0 = const bool true\nloop ^0 {\nif %0 {\nbreak ^0\n}\ncontinue ^0\n}";
+    assert_eq!(wgsl(plain, &late), wgsl(plain, &Capabilities::ALL));
 }
 
 #[test]
