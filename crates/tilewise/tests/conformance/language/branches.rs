@@ -75,7 +75,7 @@ same_as_rust! {
         let q = x & 1 == 0;
         let and = [p & q, p & !q, !p & q, !p & !q];
         let or = [p || q, p || !q, !p || q, !p || !q];
-        let chosen = [if p { q } else { !q }, if q { false } else { p }, (p == q) != (q <= p), p ^ q ^ (x < 5)];
+        let chosen = [if p { q } else { !q }, if q { false } else { p }, (p == q) != q, p ^ q ^ (x < 5)];
         let mut bits = 0;
         for i in 0..4 {
             bits = bits * 8 + and[i] as u32 + 2 * or[i] as u32 + 4 * chosen[i] as u32;
