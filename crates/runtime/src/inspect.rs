@@ -224,7 +224,7 @@ fn translate(
     };
     let (mut kernel, _) = prepared(described, Passes::Optimized(optimizer), lower)?;
     let numbers = launch_numbers(grid, block, args, address);
-    if let Some(decisions) = Decisions::of(&analysis::analyze(&kernel, &numbers), optimizer) {
+    if let Some(decisions) = Decisions::of(&kernel, &analysis::analyze(&kernel, &numbers), optimizer) {
         decisions.apply(&mut kernel, optimizer);
     }
     let mut facts = analysis::analyze(&kernel, &numbers);

@@ -41,8 +41,9 @@
 //! # What a launch decides
 //!
 //! [`decide`] makes constants of the values that the numbers of a launch decide, [`proved`] takes the bounds out that
-//! they prove. [`Decisions`] are both, for a variant of the kernel. [`vectorize`] joins accesses that are proved to be
-//! aligned, where the device gains by it.
+//! they prove, and [`partial_unroll`] runs several rounds of a loop at a time that can be no fault then. [`Decisions`] are all
+//! three, for a variant of the kernel. [`vectorize`] joins accesses that are proved to be aligned, where the device gains by
+//! it.
 //!
 //! # Lowerings
 //!
@@ -70,6 +71,7 @@ pub mod licm;
 pub mod lower;
 pub mod marks;
 mod optimizer;
+pub mod partial_unroll;
 pub mod promote;
 pub mod proved;
 pub mod rewrite;

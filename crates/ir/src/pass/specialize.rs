@@ -2,11 +2,15 @@
 //!
 //! Conditions that are the same in every thread become constants ([`decide`]), as do extents of tiles that are all whole;
 //! bounds that hold go ([`proved`]). Then the optimiser runs again: on fewer branches, and on accesses that can be no fault.
+//! Last, loops of many rounds that can be no fault are unrolled in part ([`partial_unroll`]).
 
-use super::{Optimizer, decide, proved};
+use super::{Optimizer, decide, partial_unroll, proved};
 use crate::analysis::Facts;
 use crate::kernel::Kernel;
 use crate::types::Const;
+
+/// The name of the pass.
+const UNROLL: &str = "partial_unroll";
 
 /// Values and bounds that are decided in a launch: the part of its [`Facts`] that changes the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,11 +18,14 @@ pub struct Decisions {
     values: Vec<Option<Const>>,
     /// For each access, a bit for each of its bounds that holds.
     in_bounds: Vec<u8>,
+    /// Whether the kernel has, as it is, a loop to be unrolled in part.
+    unrolls: bool,
 }
 
 impl Decisions {
-    /// What facts about a kernel decide, as far as the optimiser makes use of it; `None` if that is nothing.
-    pub fn of(facts: &Facts, optimizer: Optimizer) -> Option<Decisions> {
+    /// What facts about a kernel decide, as far as the optimiser makes use of it; `None` if that is nothing, and the kernel is to
+    /// stay as it is.
+    pub fn of(kernel: &Kernel, facts: &Facts, optimizer: Optimizer) -> Option<Decisions> {
         let (mut values, mut in_bounds) = (Vec::new(), Vec::new());
         if optimizer.has("decide") && facts.decided.iter().any(Option::is_some) {
             values.clone_from(&facts.decided);
@@ -26,7 +33,9 @@ impl Decisions {
         if optimizer.has("proved") && facts.accesses.iter().any(|access| access.in_bounds != 0) {
             in_bounds.extend(facts.accesses.iter().map(|access| access.in_bounds));
         }
-        (!values.is_empty() || !in_bounds.is_empty()).then_some(Decisions { values, in_bounds })
+        let decides = !values.is_empty() || !in_bounds.is_empty();
+        let unrolls = !decides && optimizer.has(UNROLL) && partial_unroll::applies(kernel);
+        (decides || unrolls).then_some(Decisions { values, in_bounds, unrolls })
     }
 
     /// Makes the kernel that the facts were about the one for these launches. What facts said of it before does not hold
@@ -57,7 +66,7 @@ impl Decisions {
     /// };
     /// let numbers =
     ///     LaunchNumbers { grid: [1, 1, 1], block: [64, 1, 1], args: [out].into_iter().collect() };
-    /// let decisions = Decisions::of(&analyze(&kernel, &numbers), Optimizer::ON).unwrap();
+    /// let decisions = Decisions::of(&kernel, &analyze(&kernel, &numbers), Optimizer::ON).unwrap();
     /// decisions.apply(&mut kernel, Optimizer::ON);
     /// assert_eq!(kernel.op_count(), 4); // the constant, the thread's number, the store, the return
     /// # Ok::<(), tilewise_ir::ParseError>(())
@@ -66,6 +75,10 @@ impl Decisions {
         let proved = proved::run(kernel, &self.in_bounds);
         if decide::run(kernel, &self.values) || proved {
             optimizer.run(kernel);
+        }
+        // The loops that are made are not to be unrolled altogether.
+        if optimizer.has(UNROLL) && partial_unroll::run(kernel) {
+            optimizer.without("unroll").unwrap_or(optimizer).run(kernel);
         }
     }
 }

@@ -75,7 +75,7 @@ fn check_specialized(
     claims: &mut Claims,
 ) {
     let mut special = kernel.clone();
-    if let Some(decisions) = Decisions::of(&analyze(kernel, numbers), Optimizer::ON) {
+    if let Some(decisions) = Decisions::of(kernel, &analyze(kernel, numbers), Optimizer::ON) {
         decisions.apply(&mut special, Optimizer::ON);
     }
     let mut facts = analyze(&special, numbers);

@@ -36,6 +36,7 @@ fn transformation(name: &str) -> Option<fn(&mut Kernel) -> bool> {
     match name {
         "prepare" => Some(prepare),
         "optimize" => Some(optimize),
+        "partial_unroll" => Some(pass::partial_unroll::run),
         _ => pass::PREPARE.iter().chain(pass::OPTIMIZE).find(|pass| pass.name == name).map(|pass| pass.run),
     }
 }

@@ -7,5 +7,6 @@ mod support;
 mod cases;
 mod equivalence;
 mod evaluation;
+mod partial_unroll;
 mod speed;
 mod vectorize;

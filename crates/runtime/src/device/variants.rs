@@ -83,7 +83,7 @@ impl<V> Variants<V> {
         }
         let numbers = numbers.to_launch_numbers();
         let mut facts = analysis::analyze(&self.kernel, &numbers);
-        let decisions = Decisions::of(&facts, self.optimizer);
+        let decisions = Decisions::of(&self.kernel, &facts, self.optimizer);
         let decided =
             decisions.as_ref().map(|decisions| tables.decided(&self.kernel, decisions, self.optimizer));
         if let Some(kernel) = &decided {

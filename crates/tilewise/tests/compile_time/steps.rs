@@ -82,7 +82,7 @@ fn run(stage: &mut impl FnMut() -> Kernel) -> Times {
     let numbers = launch_numbers(&kernel);
     let mut facts = analysis::analyze(&kernel, &numbers);
     step(&mut steps);
-    if let Some(decisions) = Decisions::of(&facts, Optimizer::ON) {
+    if let Some(decisions) = Decisions::of(&kernel, &facts, Optimizer::ON) {
         decisions.apply(&mut kernel, Optimizer::ON);
         facts = analysis::analyze(&kernel, &numbers);
     }
