@@ -55,6 +55,7 @@ void bench_copy(const Settings& settings);
 void bench_dot(const Settings& settings);
 void bench_add(const Settings& settings);
 void bench_matmul(const Settings& settings);
+void bench_indirect(const Settings& settings);
 void bench_launch(const Settings& settings);
 
 // Memory of the device.
@@ -103,6 +104,11 @@ __host__ __device__ inline float random_real(uint64_t seed, uint64_t index) {
 // A whole number from -3 to 3.
 __host__ __device__ inline float random_whole(uint64_t seed, uint64_t index) {
     return static_cast<float>((random_bits(seed, index) >> 32) % 7) - 3.0f;
+}
+
+// A number from 0 to below `end`.
+__host__ __device__ inline unsigned random_below(unsigned end, uint64_t seed, uint64_t index) {
+    return static_cast<unsigned>((random_bits(seed, index) >> 32) % end);
 }
 
 template <bool WHOLE>

@@ -12,7 +12,7 @@
 namespace {
 
 [[noreturn]] void usage() {
-    std::fprintf(stderr, "usage: tilewise-peers copy|dot|add|matmul|launch|first-launch [--size N] [--matrix N] "
+    std::fprintf(stderr, "usage: tilewise-peers copy|dot|add|matmul|indirect|launch|first-launch [--size N] [--matrix N] "
                          "[--repeats N] [--batch N] [--dot-blocks N]\n");
     std::exit(2);
 }
@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
         bench_add(settings);
     } else if (benchmark == "matmul") {
         bench_matmul(settings);
+    } else if (benchmark == "indirect") {
+        bench_indirect(settings);
     } else if (benchmark == "launch") {
         bench_launch(settings);
     } else {

@@ -5,6 +5,7 @@
 //! peers change. The compiler and the headers come from Python packages, half a gigabyte, which are installed into
 //! `target/twins`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -26,7 +27,7 @@ const PACKAGES: [&str; 6] = [
 const CAPABILITIES: [u32; 2] = [80, 90];
 
 /// For each of our kernels with a twin: its file and function in `bench/peers`.
-const TWINS: [(&str, &str, &str); 11] = [
+const TWINS: [(&str, &str, &str); 14] = [
     ("add-elementwise", "add", "add_vectors"),
     ("add-manual_vectorized", "add", "add_manual_vectorized"),
     ("add-scalar", "add", "add_scalar"),
@@ -35,6 +36,9 @@ const TWINS: [(&str, &str, &str); 11] = [
     ("add-vectors", "add", "add_vectors"),
     ("dot-tree", "dot", "dot_tree"),
     ("dot-vectors", "dot", "dot_vectors"),
+    ("indirect-gather", "indirect", "gather"),
+    ("indirect-histogram", "indirect", "histogram_whole"),
+    ("indirect-sparse rows", "indirect", "sparse_rows"),
     ("matmul-naive", "matmul", "matmul_naive"),
     ("matmul-registers", "matmul", "matmul_registers"),
     ("matmul-tiled", "matmul", "matmul_tiled"),
@@ -53,12 +57,13 @@ pub(crate) fn run() -> Result<(), String> {
     let mut table =
         format!("# Made by `cargo xtask twins` with {}.\ncapability\tkernel\tregisters\n", PACKAGES[0]);
     for capability in CAPABILITIES {
-        let said = ["add", "dot", "matmul"]
-            .map(|name| compile(&nvcc, &peers.join(name).with_extension("cu"), &folder, capability));
+        let mut said = BTreeMap::new();
         for (kernel, file, function) in TWINS {
-            let position = ["add", "dot", "matmul"].iter().position(|name| *name == file);
-            let said = said[position.unwrap_or(0)].as_ref().map_err(Clone::clone)?;
-            let registers = registers(said, function)
+            if !said.contains_key(file) {
+                let source = peers.join(file).with_extension("cu");
+                said.insert(file, compile(&nvcc, &source, &folder, capability)?);
+            }
+            let registers = registers(&said[file], function)
                 .ok_or_else(|| format!("nvcc says nothing about {function} of {file}.cu"))?;
             let _ = writeln!(table, "{capability}\t{kernel}\t{registers}");
         }

@@ -165,8 +165,9 @@ impl Session {
         state: &mut S,
         run: impl Fn(&mut S, Checks) -> Result<()>,
         check: impl Fn(&S) -> Result<Result<Verified, String>>,
+        peers: &[Record],
     ) -> Vec<Record> {
-        let time = |checks| self.time(case, checks, state, |state| run(state, checks), &check, &[]);
+        let time = |checks| self.time(case, checks, state, |state| run(state, checks), &check, peers);
         [Checks::On, Checks::Off].into_iter().map_while(time).collect()
     }
 
