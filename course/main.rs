@@ -17,7 +17,7 @@ mod puzzle;
 mod puzzles;
 
 use std::env;
-use std::io::{IsTerminal, stderr};
+use std::io::stderr;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -93,10 +93,10 @@ fn run(start: &Start) -> ExitCode {
 
 /// The context, whose watched launches are shown on the terminal while they run, if there is one.
 fn shown_while_it_runs(ctx: DeviceContext) -> DeviceContext {
-    if !stderr().is_terminal() || !(ctx.is_checked() || ctx.is_profiled()) {
+    if !(ctx.is_checked() || ctx.is_profiled()) {
         return ctx;
     }
-    let bar = Bar::new(stderr(), progress::DELAY);
+    let Some(bar) = Bar::on(stderr()) else { return ctx };
     let print = {
         let bar = bar.clone();
         move |line: &str| bar.aside(|| println!("{line}"))

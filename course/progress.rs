@@ -3,7 +3,7 @@
 //! It is drawn over and over in one place by a thread of its own, once a launch takes longer than [`DELAY`], and gone when the
 //! launch has ended. The launch itself counts its blocks and draws nothing.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tilewise::{Progress, ProgressSink};
 
 /// How long a launch runs before it is shown.
-pub(crate) const DELAY: Duration = Duration::from_secs(1);
+const DELAY: Duration = Duration::from_secs(1);
 
 /// How long a line stays as it is.
 const STEP: Duration = Duration::from_millis(100);
@@ -35,8 +35,13 @@ struct State {
 }
 
 impl Bar {
+    /// A line on what is a terminal; none on a file or a pipe, which would keep all that is drawn.
+    pub(crate) fn on(terminal: impl IsTerminal + Write + Send + 'static) -> Option<Bar> {
+        terminal.is_terminal().then(|| Bar::new(terminal, DELAY))
+    }
+
     /// A line on a terminal, for launches that take longer than `delay`.
-    pub(crate) fn new(terminal: impl Write + Send + 'static, delay: Duration) -> Bar {
+    fn new(terminal: impl Write + Send + 'static, delay: Duration) -> Bar {
         let state = State { terminal: Box::new(terminal), launch: None, is_drawn: false };
         let bar = Bar(Arc::new(Mutex::new(state)));
         let shared = Arc::downgrade(&bar.0);
@@ -135,6 +140,12 @@ mod tests {
             let text = line(&"kernel".repeat(20), blocks / 2, blocks);
             assert!(text.chars().count() <= WIDTH && text.contains("[#########"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_has_no_line() {
+        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        assert!(Bar::on(file).is_none());
     }
 
     /// A terminal that keeps what is written.

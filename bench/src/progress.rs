@@ -3,6 +3,9 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
+/// To the start of the line, and what was there goes.
+const CLEAR: &str = "\r\x1b[K";
+
 /// A run of steps that take about as long as each other.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -22,23 +25,26 @@ impl Progress {
     pub(crate) fn next(&mut self, what: &str) {
         let line = line(what, self.done, self.steps, self.start.elapsed());
         self.done += 1;
-        self.show(&line, if self.is_terminal { "" } else { "\n" });
+        show(&drawn(&line, self.is_terminal));
     }
+}
 
-    fn show(&self, line: &str, end: &str) {
-        // To the start of the line, and what was there goes.
-        let start = if self.is_terminal { "\r\x1b[K" } else { "" };
-        let mut stderr = stderr().lock();
-        // Nobody is there to be told of a closed standard error.
-        let _ = write!(stderr, "{start}{line}{end}").and_then(|()| stderr.flush());
-    }
+fn show(text: &str) {
+    let mut stderr = stderr().lock();
+    // Nobody is there to be told of a closed standard error.
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// What shows a line: on a terminal in the place of the one before, elsewhere below it.
+fn drawn(line: &str, is_terminal: bool) -> String {
+    if is_terminal { format!("{CLEAR}{line}") } else { format!("{line}\n") }
 }
 
 impl Drop for Progress {
     /// Takes the line away from a terminal.
     fn drop(&mut self) {
         if self.is_terminal {
-            self.show("", "");
+            show(CLEAR);
         }
     }
 }
@@ -66,6 +72,12 @@ fn rounded(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_takes_the_place_of_the_one_before_only_on_a_terminal() {
+        assert_eq!(drawn("1 of 2: -cse", true), "\r\x1b[K1 of 2: -cse");
+        assert_eq!(drawn("1 of 2: -cse", false), "1 of 2: -cse\n");
+    }
 
     #[test]
     fn what_is_left_follows_from_what_was_done() {

@@ -53,8 +53,10 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
     fs::remove_dir_all(&folder).map_err(write_error)?;
     let warm = warm?;
 
-    let part = |name, times: &[Times], of: fn(&Times) -> f64, aim| record(name, times.iter().map(of), aim);
-    let mut records = vec![
+    let part = |name, times: &[Times], of: fn(&Times) -> f64, aim| {
+        record(name, session.device(), times.iter().map(of), aim)
+    };
+    let records = vec![
         part("cold", &cold, |t| t.whole, Some(30e-3)),
         part("cold, enqueue alone", &cold, |t| t.enqueue, None),
         part("disk cache", &warm, |t| t.whole, Some(3e-3)),
@@ -62,17 +64,22 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
         part("description again", &cold, |t| t.describe, None),
         part("passes again", &cold, |t| t.passes, None),
     ];
-    records.iter_mut().for_each(|record| record.device = session.device());
     session.report.add(&format!("first launch of puzzle 12's kernel, {repeats} processes each"), records);
     Ok(())
 }
 
-fn record(name: &str, times: impl Iterator<Item = f64>, aim_seconds: Option<f64>) -> Record {
+fn record(
+    name: &str,
+    device: Option<String>,
+    times: impl Iterator<Item = f64>,
+    aim_seconds: Option<f64>,
+) -> Record {
     let times = sorted(times.map(Duration::from_secs_f64).collect());
     Record {
         benchmark: Benchmark::FirstLaunch.name().to_owned(),
         by: Checks::On.by().to_owned(),
         name: name.to_owned(),
+        device,
         seconds_median: median(&times).as_secs_f64(),
         seconds_min: times[0].as_secs_f64(),
         aim_seconds,

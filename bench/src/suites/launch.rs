@@ -37,22 +37,29 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
     const ENQUEUE: &[Against] = &[("driver/enqueue", Some(1.0 / 1.2)), ("runtime/enqueue", None)];
     const WHOLE: &[Against] = &[("driver/with synchronize", None), ("runtime/with synchronize", None)];
     let mut records = vec![
-        record("enqueue", enqueue, batch, ENQUEUE, &peers),
-        record("with synchronize", whole, batch, WHOLE, &peers),
+        record("enqueue", session.device(), enqueue, batch, ENQUEUE, &peers),
+        record("with synchronize", session.device(), whole, batch, WHOLE, &peers),
     ];
-    records.iter_mut().for_each(|record| record.device = session.device());
     records.extend(peers);
     session.report.add(&format!("launch of an empty kernel, {batch} in a row, time of one"), records);
     Ok(())
 }
 
 /// The times of batches as the time of one launch.
-fn record(name: &str, times: Vec<Duration>, batch: usize, against: &[Against], peers: &[Record]) -> Record {
+fn record(
+    name: &str,
+    device: Option<String>,
+    times: Vec<Duration>,
+    batch: usize,
+    against: &[Against],
+    peers: &[Record],
+) -> Record {
     let times = sorted(times);
     let mut record = Record {
         benchmark: Benchmark::Launch.name().to_owned(),
         by: Checks::On.by().to_owned(),
         name: name.to_owned(),
+        device,
         seconds_median: median(&times).as_secs_f64() / batch as f64,
         seconds_min: times[0].as_secs_f64() / batch as f64,
         ..Record::default()

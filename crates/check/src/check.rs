@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::PoisonError;
 
+use thiserror::Error;
 use tilewise_interp::{
     AccessEvent, Arg, BlockObserver, GivenUp, LaunchConfig, LaunchError, Observer, Options, Outcome, Program,
     ThreadFault, Threads,
@@ -25,7 +26,7 @@ pub const DEFAULT_MAX_ROUNDS: u64 = 1 << 24;
 pub struct Wanted<'a> {
     /// What is wrong with it.
     pub report: bool,
-    /// What a profiler would count, of the kernel that was prepared with this.
+    /// What a profiler would count, of the kernel that was prepared with this. The program is compiled from that kernel.
     pub profile: Option<&'a Subject>,
 }
 
@@ -38,6 +39,26 @@ pub struct Watched {
     pub report: Option<Report>,
     /// What was counted, if that was wanted.
     pub profile: Option<Profile>,
+}
+
+/// Why a launch was not watched. Nothing has run then.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum WatchError {
+    /// It was refused.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// What is to be profiled is not the kernel of the program: operations would be counted where there are none.
+    #[error(
+        "the program was compiled from kernel `{program}`, and what is to be profiled was prepared from {}: compile the \
+         program from the kernel that `Subject::prepare` was given, as it is after that",
+        if subject == program { "another kernel of that name".to_owned() } else { format!("kernel `{subject}`") }
+    )]
+    OtherKernel {
+        /// Name of the program's kernel.
+        program: String,
+        /// Name of the kernel that was prepared.
+        subject: String,
+    },
 }
 
 /// Runs a kernel, watches it, and gives what it found beside the outcome of the launch.
@@ -61,14 +82,21 @@ pub fn run(
 ///
 /// # Errors
 ///
-/// As [`Program::run`]: nothing has run then.
+/// Those of [`Program::run`], and [`WatchError::OtherKernel`] if the profile is wanted of another kernel than the
+/// program's. Nothing has run then.
 pub fn watch(
     program: &Program,
     config: LaunchConfig,
     args: &[Arg<'_>],
     options: Options<'_>,
     wanted: Wanted<'_>,
-) -> Result<Watched, LaunchError> {
+) -> Result<Watched, WatchError> {
+    if let Some(subject) = wanted.profile.map(Subject::kernel)
+        && subject != program.kernel()
+    {
+        let [program, subject] = [program.kernel(), subject].map(|kernel| kernel.name.clone());
+        return Err(WatchError::OtherKernel { program, subject });
+    }
     let plan = Plan::new(program, config, args);
     let profiler = wanted.profile.map(|subject| Profiler::new(&plan, subject));
     let (outcome, report) = match (wanted.report, &profiler) {
@@ -211,5 +239,63 @@ impl BlockObserver for BothOfBlock<'_> {
 
     fn finish(&mut self) {
         self.0.iter_mut().for_each(|each| each.finish());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewise_ir::Kernel;
+
+    fn kernel(name: &str, op: &str) -> Kernel {
+        let text = format!(
+            "kernel @{name}(%x: f32) {{
+               %a = scalar %x
+               %b = {op} %a, %a
+               return
+             }}"
+        );
+        text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn profile(program: &Kernel, subject: &Subject) -> Result<Option<Profile>, WatchError> {
+        let program = Program::compile(program).expect("valid");
+        let config = LaunchConfig { grid: [2, 1, 1], block: [4, 1, 1] };
+        let wanted = Wanted { report: false, profile: Some(subject) };
+        let args = [Arg::Scalar(tilewise_ir::Const::f32(1.5))];
+        watch(&program, config, &args, Options::default(), wanted).map(|watched| watched.profile)
+    }
+
+    #[test]
+    fn only_the_prepared_kernel_is_profiled() {
+        let mut double = kernel("double", "add");
+        let as_staged = double.clone();
+        let subject = Subject::prepare(&mut double);
+        assert_eq!(profile(&double, &subject).map(|profile| profile.map(|p| p.operations)), Ok(Some(8)));
+
+        let mut square = kernel("square", "mul");
+        let other = Subject::prepare(&mut square);
+        assert_eq!(
+            profile(&double, &other).unwrap_err().to_string(),
+            "the program was compiled from kernel `double`, and what is to be profiled was prepared from kernel `square`: \
+             compile the program from the kernel that `Subject::prepare` was given, as it is after that"
+        );
+        // It lacks what the preparation puts in.
+        let error = profile(&as_staged, &subject).unwrap_err();
+        assert!(
+            error.to_string().contains("was prepared from another kernel of that name: compile"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_refused_launch_is_an_error_of_the_launch() {
+        let mut double = kernel("double", "add");
+        let subject = Subject::prepare(&mut double);
+        let program = Program::compile(&double).expect("valid");
+        let config = LaunchConfig { grid: [1, 1, 1], block: [0, 1, 1] };
+        let wanted = Wanted { report: true, profile: Some(&subject) };
+        let refused = watch(&program, config, &[], Options::default(), wanted);
+        assert!(matches!(refused, Err(WatchError::Launch(LaunchError::BlockAxis { axis: 'x', .. }))));
     }
 }

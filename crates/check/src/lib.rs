@@ -33,7 +33,7 @@ mod record;
 pub mod render;
 mod text;
 
-pub use check::{DEFAULT_MAX_ROUNDS, Wanted, Watched, run, watch};
+pub use check::{DEFAULT_MAX_ROUNDS, Wanted, WatchError, Watched, run, watch};
 pub use finding::{
     Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Number, Party,
     RacePattern, Report, Severity, Site, Step, ThreadRange,

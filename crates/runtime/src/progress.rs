@@ -82,3 +82,76 @@ impl Drop for Running {
         self.sink.end(&self.launch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// A sink that keeps what it is told, with how far the launch was then.
+    #[derive(Clone, Default)]
+    struct Told(Arc<Mutex<Vec<String>>>);
+
+    impl Told {
+        fn add(&self, what: &str, launch: &Progress) {
+            let text = format!("{what} {} {} of {}", launch.kernel(), launch.ended(), launch.blocks());
+            self.0.lock().unwrap().push(text);
+        }
+
+        fn take(&self) -> Vec<String> {
+            std::mem::take(&mut self.0.lock().unwrap())
+        }
+    }
+
+    impl ProgressSink for Told {
+        fn start(&self, launch: &Arc<Progress>) {
+            self.add("start", launch);
+        }
+
+        fn end(&self, launch: &Arc<Progress>) {
+            self.add("end", launch);
+        }
+    }
+
+    #[test]
+    fn a_launch_starts_counts_and_ends() {
+        let told = Told::default();
+        let running = Shown::new(told.clone()).start("add", [3, 2, 1]);
+        assert_eq!(told.take(), ["start add 0 of 6"]);
+        running.ended().fetch_add(4, Ordering::Relaxed);
+        assert!(told.take().is_empty(), "the sink asks for itself");
+        drop(running);
+        assert_eq!(told.take(), ["end add 4 of 6"]);
+    }
+
+    #[test]
+    fn launches_are_told_apart() {
+        let told = Told::default();
+        let shown = Shown::new(told.clone());
+        let first = shown.start("first", [1, 1, 1]);
+        let second = shown.clone().start("second", [2, 1, 1]);
+        second.ended().fetch_add(1, Ordering::Relaxed);
+        drop((first, second));
+        assert_eq!(told.take()[2..], ["end first 0 of 1", "end second 1 of 2"]);
+    }
+
+    #[test]
+    fn the_largest_grid_is_counted() {
+        let told = Told::default();
+        Shown::new(told.clone()).start("k", [i32::MAX as u32, 65_535, 65_535]);
+        assert_eq!(told.take()[0], format!("start k 0 of {}", 2_147_483_647u64 * 65_535 * 65_535));
+    }
+
+    #[test]
+    fn a_launch_that_unwinds_has_ended() {
+        let told = Told::default();
+        let shown = Shown::new(told.clone());
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _running = shown.start("k", [1, 1, 1]);
+            std::panic::resume_unwind(Box::new("a sink of lines panics"));
+        }));
+        assert!(unwound.is_err());
+        assert_eq!(told.take(), ["start k 0 of 1", "end k 0 of 1"]);
+    }
+}

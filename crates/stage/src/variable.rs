@@ -82,20 +82,7 @@ impl Place {
     pub(crate) fn store_leaf(&mut self, value: Raw, location: &'static Location<'static>) {
         let mut value = value;
         let ty = recorder::ty(location, value);
-        let (slot, leaf) = (self.0.slot as usize, self.0.leaf as usize);
-        let (alloc, elem) = recorder::with(location, |r| {
-            let entry = &r.slots[slot];
-            let alloc = match entry.leaves[leaf] {
-                Some(alloc) => alloc,
-                None => {
-                    let (name, len) = (entry.name, entry.lens[leaf]);
-                    let alloc = r.builder.alloc(name, Space::Local, ty, len);
-                    r.slots[slot].leaves[leaf] = Some(alloc);
-                    alloc
-                }
-            };
-            (alloc, r.builder.kernel().allocs[alloc.0 as usize].elem)
-        });
+        let (alloc, elem) = self.leaf(ty, location);
         if elem != ty {
             if ty.lanes == 1 {
                 value = recorder::emit(location, Op::Splat(elem.lanes), [value], elem);
@@ -116,24 +103,29 @@ impl Place {
     }
 
     pub(crate) fn load_leaf(&mut self, scalar: Scalar, location: &'static Location<'static>) -> Raw {
+        let (alloc, elem) = self.leaf(scalar.ty(), location);
+        let (access, bounds) = self.access(alloc, location);
+        let offset = self.0.offset.raw(location);
+        self.0.leaf += 1;
+        recorder::emit(location, Op::Load(access), [offset].into_iter().chain(bounds), elem)
+    }
+
+    /// The allocation of the leaf, and the type of its elements: `ty` if this is the first who needs it.
+    fn leaf(&self, ty: Type, location: &'static Location<'static>) -> (AllocId, Type) {
         let (slot, leaf) = (self.0.slot as usize, self.0.leaf as usize);
-        let (alloc, elem) = recorder::with(location, |r| {
+        recorder::with(location, |r| {
             let entry = &r.slots[slot];
             let alloc = match entry.leaves[leaf] {
                 Some(alloc) => alloc,
                 None => {
                     let (name, len) = (entry.name, entry.lens[leaf]);
-                    let alloc = r.builder.alloc(name, Space::Local, scalar.ty(), len);
+                    let alloc = r.builder.alloc(name, Space::Local, ty, len);
                     r.slots[slot].leaves[leaf] = Some(alloc);
                     alloc
                 }
             };
             (alloc, r.builder.kernel().allocs[alloc.0 as usize].elem)
-        });
-        let (access, bounds) = self.access(alloc, location);
-        let offset = self.0.offset.raw(location);
-        self.0.leaf += 1;
-        recorder::emit(location, Op::Load(access), [offset].into_iter().chain(bounds), elem)
+        })
     }
 
     /// The access to a leaf's allocation, and its pairs of index and extent.

@@ -10,17 +10,23 @@ use crate::plan::PlannedSite;
 impl BarrierBlock<'_> {
     pub(super) fn global(&mut self, site: &PlannedSite, buffer: u32, offset: usize, event: &AccessEvent<'_>) {
         let Some(memory) = event.memory else { return };
-        match (&event.effect, &event.words) {
-            (Effect::Atomic(outcomes), _) => {
-                for outcome in *outcomes {
-                    let class = class_of(site, outcome);
-                    let at = At { plan: self.launch.plan, site, class, thread: outcome.thread };
-                    let value = outcome.written.unwrap_or(outcome.before);
-                    self.touch_global(at, buffer, offset + outcome.word, value, outcome.before);
-                }
+        let effect = &event.effect;
+        if let Effect::Atomic(outcomes) = effect {
+            for outcome in *outcomes {
+                let class = class_of(site, outcome);
+                let at = At { plan: self.launch.plan, site, class, thread: outcome.thread };
+                let value = outcome.written.unwrap_or(outcome.before);
+                self.touch_global(at, buffer, offset + outcome.word, value, outcome.before);
             }
-            (effect, Words::Chunks(chunks)) => {
-                let mut written = Written::default();
+            return;
+        }
+        let components = site.access.components as usize;
+        let mut written = Written::default();
+        let mut one = |block: &mut Self, thread, component, word| {
+            block.global_one(site, buffer, offset, thread, component, word, effect, memory, &mut written);
+        };
+        match &event.words {
+            Words::Chunks(chunks) => {
                 for chunk in chunks.iter() {
                     let run = chunk.pattern.is_some_and(|pattern| pattern.run);
                     if run {
@@ -29,57 +35,18 @@ impl BarrierBlock<'_> {
                     }
                     for lane in bits(chunk.active) {
                         let thread = chunk.chunk * Chunks::LANES + lane;
-                        for component in 0..site.access.components as usize {
-                            let word = chunk.word(lane) + component;
-                            self.global_one(
-                                site,
-                                buffer,
-                                offset,
-                                thread,
-                                component,
-                                word,
-                                effect,
-                                memory,
-                                &mut written,
-                            );
-                        }
+                        (0..components).for_each(|c| one(self, thread, c, chunk.word(lane) + c));
                     }
                 }
             }
-            (effect, Words::Same(first)) => {
-                let mut written = Written::default();
+            Words::Same(first) => {
                 for thread in event.threads.iter() {
-                    for component in 0..site.access.components as usize {
-                        let word = first + component;
-                        self.global_one(
-                            site,
-                            buffer,
-                            offset,
-                            thread,
-                            component,
-                            word,
-                            effect,
-                            memory,
-                            &mut written,
-                        );
-                    }
+                    (0..components).for_each(|c| one(self, thread, c, first + c));
                 }
             }
-            (effect, Words::Each(spots)) => {
-                let mut written = Written::default();
+            Words::Each(spots) => {
                 for spot in *spots {
-                    let (thread, component) = (spot.thread as usize, spot.component as usize);
-                    self.global_one(
-                        site,
-                        buffer,
-                        offset,
-                        thread,
-                        component,
-                        spot.word,
-                        effect,
-                        memory,
-                        &mut written,
-                    );
+                    one(self, spot.thread as usize, spot.component as usize, spot.word);
                 }
             }
         }

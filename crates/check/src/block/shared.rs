@@ -11,8 +11,8 @@ use crate::plan::{Class, PlannedSite};
 
 impl BarrierBlock<'_> {
     pub(super) fn shared(&mut self, site: &PlannedSite, alloc: u32, event: &AccessEvent<'_>) {
-        let Some(mut cells) = self.shared[alloc as usize].take() else { return };
         let Some(memory) = event.memory else { return };
+        let Some(mut cells) = self.shared[alloc as usize].take() else { return };
         match (&event.effect, &event.words) {
             (Effect::Atomic(outcomes), _) => {
                 for outcome in *outcomes {

@@ -116,7 +116,7 @@ impl<'a> Profiler<'a> {
         let shared = (0..plan.kernel.allocs.len()).filter(|&alloc| is_shared(plan, alloc));
         let needs = BlockNeeds {
             threads: u32::try_from(plan.threads()).unwrap_or(u32::MAX),
-            registers: subject.registers(plan.kernel),
+            registers: subject.registers(),
             shared: u32::try_from(shared.map(|alloc| bytes(plan, alloc)).sum::<u64>()).unwrap_or(u32::MAX),
         };
         Profile {

@@ -133,24 +133,15 @@ impl Rewriter {
         }
         let value = self.expr(right);
         if let Some(place) = self.place(left) {
-            let variable = place.variable;
+            let variable = &place.variable;
             if place.fields.is_empty() {
                 return quote_spanned!(span=> #variable.set(#value));
             }
-            let whole = hidden("whole");
-            let update = update(
-                quote!(#whole),
-                &place.fields,
+            return place.change(
+                value,
                 span,
-                |inner| quote_spanned!(span=> #inner = __tw::Field::field(__value);),
+                |part| quote_spanned!(span=> #part = __tw::Field::field(__value);),
             );
-            return quote_spanned!(span=> {
-                let __value = #value;
-                let __place = #variable;
-                let mut #whole = __place.get();
-                #update
-                __place.set(#whole);
-            });
         }
         match left {
             Expr::Index(i) => {
@@ -177,7 +168,7 @@ impl Rewriter {
         let op = operator(&b.op);
         let value = self.expr(&b.right);
         if let Some(place) = self.place(&b.left) {
-            let variable = place.variable;
+            let variable = &place.variable;
             if place.fields.is_empty() {
                 return quote_spanned!(span=> {
                     let __value = #value;
@@ -185,20 +176,7 @@ impl Rewriter {
                     __place.set(__place.get() #op __value);
                 });
             }
-            let whole = hidden("whole");
-            let update = update(
-                quote!(#whole),
-                &place.fields,
-                span,
-                |inner| quote_spanned!(span=> #inner = #inner #op __value;),
-            );
-            return quote_spanned!(span=> {
-                let __value = #value;
-                let __place = #variable;
-                let mut #whole = __place.get();
-                #update
-                __place.set(#whole);
-            });
+            return place.change(value, span, |part| quote_spanned!(span=> #part = #part #op __value;));
         }
         match &*b.left {
             Expr::Index(i) => {
@@ -217,6 +195,28 @@ impl Rewriter {
             }
             left => quote_spanned!(span=> #left = #left #op #value),
         }
+    }
+}
+
+impl VariablePlace {
+    /// Changes the part of the variable's value that the fields lead to; `change` is given it as a place, and the value is
+    /// `__value` there.
+    fn change(
+        &self,
+        value: TokenStream,
+        span: Span,
+        change: impl FnOnce(TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let variable = &self.variable;
+        let whole = hidden("whole");
+        let update = update(quote!(#whole), &self.fields, span, change);
+        quote_spanned!(span=> {
+            let __value = #value;
+            let __place = #variable;
+            let mut #whole = __place.get();
+            #update
+            __place.set(#whole);
+        })
     }
 }
 

@@ -21,6 +21,10 @@ const LAUNCH_NUMBER: u32 = 6;
 const AT_ONCE: usize = 64;
 
 /// The buffer of reports, and the functions that make an entry in it, by what it is and by the words of its values.
+///
+/// A kernel of 30 lines with 0 to 4 values has five functions, which are 1 kB of WGSL each. One for several numbers of words
+/// would make that less, and more of what is compiled: compilers without calls have a copy for each line, which then has
+/// room for the most values. The 57 kB of SPIR-V of that kernel with its functions inlined would be 66.
 #[derive(Debug)]
 pub(super) struct Reports {
     buffer: Handle<GlobalVariable>,

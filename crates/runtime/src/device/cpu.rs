@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
-use tilewise_check::{Wanted, Watched};
+use tilewise_check::{Wanted, WatchError, Watched};
 use tilewise_interp::{Arg, Buffer, LaunchConfig, Limits, Options, Outcome, Program};
 use tilewise_ir::analysis::Facts;
 use tilewise_ir::pass::Optimizer;
@@ -250,16 +250,19 @@ impl Executable for CpuExecutable {
         let config = LaunchConfig { grid: launch.grid, block: launch.block };
         let run = match launch.watching {
             None => program.run(config, &args, options),
-            Some(watching) => {
-                tilewise_check::watch(&program, config, &args, options, wanted).map(|watched| {
-                    let Watched { outcome, report, profile } = watched;
+            Some(watching) => match tilewise_check::watch(&program, config, &args, options, wanted) {
+                Ok(Watched { outcome, report, profile }) => {
                     // Whoever gets the report may print it.
                     drop(running);
                     watching.add(report, profile);
                     // What went wrong is in the report.
-                    if wanted.report { Outcome::default() } else { outcome }
-                })
-            }
+                    Ok(if wanted.report { Outcome::default() } else { outcome })
+                }
+                Err(WatchError::Launch(error)) => Err(error),
+                Err(WatchError::OtherKernel { .. }) => {
+                    unreachable!("the cache keeps a kernel and what is known of it for profiles together")
+                }
+            },
         };
         let outcome = match run {
             Ok(outcome) => outcome,

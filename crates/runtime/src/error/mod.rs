@@ -87,7 +87,10 @@ pub enum Error {
     },
 
     /// A device name that nobody knows.
-    #[error("there is no device `{name}`; there is {}", Names(available))]
+    #[error(
+        "there is no device `{name}`; there is {} (GPUs have names such as `nvidia`, `nvidia:1`, `vulkan`, `amd`)",
+        Names(available)
+    )]
     NoSuchDevice {
         /// The name that was asked for.
         name: String,
@@ -409,7 +412,8 @@ mod tests {
             name: "tpu".to_owned(),
             available: vec!["cpu".to_owned(), "cuda".to_owned(), "vulkan".to_owned()],
         };
-        let text = "there is no device `tpu`; there is `cpu`, `cuda` and `vulkan`";
+        let text = "there is no device `tpu`; there is `cpu`, `cuda` and `vulkan` (GPUs have names such as `nvidia`, \
+                    `nvidia:1`, `vulkan`, `amd`)";
         assert_eq!(error.to_string(), text);
         assert_eq!(format!("{error:?}"), text);
     }
