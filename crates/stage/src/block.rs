@@ -23,10 +23,20 @@ use crate::staged::{Stage, StageAs};
 use crate::tensor::TileTensor;
 use crate::tensor::memory::{AddressSpace, stack_allocation};
 use crate::val::{Val, compare};
-use crate::warp::{self, WARP_SIZE, lane_id, reductions};
+use crate::warp::{self, WARP_SIZE, lane_id};
 
 /// The most warps of a block.
 const WARPS: usize = 1024 / WARP_SIZE;
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident $op:ident $class:ident;)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name<T: $class>(value: impl Stage<Staged = Val<T>>) -> Val<T> {
+            reduce(BinaryOp::$op, value.stage())
+        }
+    )*};
+}
 
 reductions! {
     /// The sum of the values of all threads of the block, in each of them. Integers wrap.

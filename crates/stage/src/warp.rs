@@ -143,8 +143,6 @@ pub fn all(condition: impl StageAs<Val<bool>>) -> Val<bool> {
 
 // ---- reductions ----
 
-/// A function for each way to combine the values of all lanes, or of all threads of a block: it calls the `reduce` of the
-/// module that it is in.
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident $op:ident $class:ident;)*) => {$(
         $(#[$doc])*
@@ -154,7 +152,6 @@ macro_rules! reductions {
         }
     )*};
 }
-pub(crate) use reductions;
 
 reductions! {
     /// The sum of the values of all lanes of the warp, in each of them. Integers wrap.
