@@ -11,7 +11,11 @@ use tilewise::inspect::{Code, Target};
 use crate::checks::Checks;
 use crate::error::{Error, Result};
 
-/// Writes the PTX of each kernel to a folder, as `BENCHMARK-NAME.ptx`.
+/// The folder in a [`CodeFolder`] with the code of launches without checks.
+pub(crate) const UNCHECKED: &str = "unchecked";
+
+/// Writes the PTX of each kernel to a folder, as `BENCHMARK-NAME.ptx`; that of the launch without checks to the folder
+/// [`UNCHECKED`] in it, if it is another.
 #[derive(Debug)]
 pub(crate) struct CodeFolder {
     folder: PathBuf,
@@ -31,12 +35,23 @@ impl CodeFolder {
         Ok((CodeFolder { folder, launched }, ctx))
     }
 
-    /// Writes the code of the first launch since this was last called; of a launch without checks, nothing.
+    /// Writes the code of the first launch since this was last called; of a launch without checks after the one with
+    /// them.
     pub(crate) fn write(&self, benchmark: &str, name: &str, checks: Checks) -> Result<()> {
         let launched = std::mem::take(&mut *self.launched.lock().unwrap_or_else(PoisonError::into_inner));
-        let first = launched.first().filter(|_| checks == Checks::On);
-        let Some(text) = first.and_then(Code::text) else { return Ok(()) };
-        let path = self.folder.join(format!("{benchmark}-{name}.ptx"));
+        let Some(text) = launched.first().and_then(Code::text) else { return Ok(()) };
+        let file = format!("{benchmark}-{name}.ptx");
+        let checked = self.folder.join(&file);
+        let path = match checks {
+            Checks::On => checked,
+            Checks::Off if fs::read_to_string(&checked).is_ok_and(|checked| checked == text) => return Ok(()),
+            Checks::Off => {
+                let folder = self.folder.join(UNCHECKED);
+                fs::create_dir_all(&folder)
+                    .map_err(|source| Error::Write { path: folder.clone(), source })?;
+                folder.join(&file)
+            }
+        };
         fs::write(&path, text).map_err(|source| Error::Write { path, source })
     }
 }

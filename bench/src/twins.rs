@@ -3,11 +3,14 @@
 //! The twins' registers are in `bench/peers/registers.tsv`, which `cargo xtask twins` makes from `bench/peers` with NVIDIA's
 //! compiler. A kernel of ours may spill nothing, and take a tenth more registers than its twin, in [`UNIT`]s. The twins' pointers
 //! are `__restrict__`, as our tensors are: `ptxas` has more loads under way, in more registers, where no store comes between.
+//!
+//! The twins have no bounds checks. Where those of a kernel stay, as its indices come from memory, the twin is that of the launch
+//! without them; what the launch with checks takes is printed, and it may spill nothing either.
 
 use std::fs;
 use std::path::Path;
 
-use crate::code::{Usage, usages};
+use crate::code::{UNCHECKED, Usage, usages};
 use crate::error::{Error, Result};
 
 /// A multiprocessor hands out so many registers of a thread at a time: fewer make room for no other thread.
@@ -20,7 +23,7 @@ const CAPABILITIES: [u32; 2] = [80, 90];
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Twin {
     capability: u32,
-    /// `BENCHMARK-NAME`, as our kernel's.
+    /// `BENCHMARK-NAME`, as our kernel's, and `unchecked` after it if it is the twin of the launch without checks.
     name: String,
     registers: u32,
 }
@@ -35,7 +38,17 @@ pub(crate) fn compare(folder: &Path, table: &Path, ptxas: &Path) -> Result<bool>
     );
     let mut fine = true;
     for capability in CAPABILITIES {
-        for usage in usages(folder, Some(ptxas), capability)? {
+        let mut all = usages(folder, Some(ptxas), capability)?;
+        let unchecked = folder.join(UNCHECKED);
+        if unchecked.is_dir() {
+            let without = usages(&unchecked, Some(ptxas), capability)?;
+            all.extend(
+                without
+                    .into_iter()
+                    .map(|usage| Usage { name: format!("{} {UNCHECKED}", usage.name), ..usage }),
+            );
+        }
+        for usage in all {
             let twin = twins.iter().find(|twin| twin.capability == capability && twin.name == usage.name);
             let verdict = verdict(&usage, twin);
             fine &= verdict.is_empty();

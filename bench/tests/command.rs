@@ -68,21 +68,42 @@ fn peers_are_run_at_the_same_sizes_and_compared_with() {
     let program = temporary("peers.sh");
     let script = r#"#!/bin/sh
 [ "$1" = copy ] && exit 0
+if [ "$1" = indirect ]; then
+    echo '{"benchmark":"indirect","by":"cuda","name":"sparse rows","seconds_median":1000,"seconds_min":1000}'
+    exit 0
+fi
 [ "$*" = "dot --size 1152 --matrix 128 --repeats 2 --batch 100 --dot-blocks 1" ] || exit 7
 echo '{"benchmark":"dot","by":"cub","name":"sum","seconds_median":1000,"seconds_min":1000}'
 "#;
     fs::write(&program, script).expect("a writable folder");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("our own file");
     let output = bench(&["dot", "--peers", &program.to_string_lossy()]);
+    let indirect = bench(&["indirect", "--peers", &program.to_string_lossy()]);
     let matmul = bench(&["matmul", "--peers", &program.to_string_lossy()]);
     fs::remove_file(&program).expect("it is there");
     let text = stdout(&output);
     assert!(text.contains("of cub/sum, aim 0.98: met") && text.contains("cub/sum  "), "{text}");
+    assert_eq!(stdout(&indirect).matches(" of cuda/sparse rows").count(), 2, "with checks and without");
     assert_eq!(matmul.status.code(), Some(1));
     let error = String::from_utf8_lossy(&matmul.stderr);
     assert!(error.contains("failed (exit status: 7)"), "{error}");
     // The peers' failure does not keep ours from being measured.
     assert!(String::from_utf8_lossy(&matmul.stdout).contains("tilewise/registers"));
+}
+
+#[test]
+fn code_without_checks_is_written_where_it_is_another() {
+    let folder = temporary("ptx");
+    stdout(&bench(&["dot", "indirect", "--no-peers", "--ptx", &folder.to_string_lossy()]));
+    for (file, is_there) in [
+        ("dot-tree.ptx", true),
+        ("unchecked/dot-tree.ptx", false),
+        ("indirect-gather.ptx", true),
+        ("unchecked/indirect-gather.ptx", true),
+    ] {
+        assert_eq!(folder.join(file).is_file(), is_there, "{file}");
+    }
+    fs::remove_dir_all(&folder).expect("it is there");
 }
 
 #[test]

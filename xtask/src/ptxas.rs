@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<(), String> {
     let twins = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("bench/peers/registers.tsv");
     let (code, twins) = (code.to_string_lossy(), twins.to_string_lossy());
     let small = ["-e", "cpu", "--quick", "--repeats", "1", "--no-peers", "--dot-blocks", "8"];
-    let suites = ["dot", "add", "matmul"];
+    let suites = ["dot", "add", "matmul", "indirect"];
     let run = ["run", "--quiet", "-p", "tilewise-bench", "--"];
     let files = ["--ptx", &code, "--ptxas", &ptxas, "--registers", &twins];
     cargo(&[&run[..], &suites, &small, &files].concat(), &[])

@@ -26,7 +26,8 @@ const PACKAGES: [&str; 6] = [
 /// The capabilities in the table: Ampere and Hopper.
 const CAPABILITIES: [u32; 2] = [80, 90];
 
-/// For each of our kernels with a twin: its file and function in `bench/peers`.
+/// For each of our kernels with a twin: its file and function in `bench/peers`. Where our checks stay, it is the launch without
+/// them that has one, as `bench/src/twins.rs` names it.
 const TWINS: [(&str, &str, &str); 14] = [
     ("add-elementwise", "add", "add_vectors"),
     ("add-manual_vectorized", "add", "add_manual_vectorized"),
@@ -36,9 +37,9 @@ const TWINS: [(&str, &str, &str); 14] = [
     ("add-vectors", "add", "add_vectors"),
     ("dot-tree", "dot", "dot_tree"),
     ("dot-vectors", "dot", "dot_vectors"),
-    ("indirect-gather", "indirect", "gather"),
-    ("indirect-histogram", "indirect", "histogram_whole"),
-    ("indirect-sparse rows", "indirect", "sparse_rows"),
+    ("indirect-gather unchecked", "indirect", "gather"),
+    ("indirect-histogram unchecked", "indirect", "histogram_whole"),
+    ("indirect-sparse rows unchecked", "indirect", "sparse_rows"),
     ("matmul-naive", "matmul", "matmul_naive"),
     ("matmul-registers", "matmul", "matmul_registers"),
     ("matmul-tiled", "matmul", "matmul_tiled"),
