@@ -26,7 +26,7 @@
 //! the same rounds: so the rounds that are left cost the block no time that others would fill. It is left at its end alone, and
 //! its body is plain operations, at most [`MAX_OPS`] after all, of which none can be a fault, and some load from memory of the
 //! device, at most [`MAX_BYTES`] after all. It is not known to have fewer than two times [as many rounds as are run at a
-//! time](FACTORS).
+//! time](FACTORS). When the kernel has [`MAX_KERNEL_OPS`] operations, no more are added.
 //!
 //! **Why it is right.** The same operations are run on the same values, in the same order. `%mid` is not above `%hi`, unless no
 //! round is run, since a multiple of the new step that is at most `%hi - %lo` is added to `%lo`; and each round of the first
@@ -38,6 +38,7 @@ use crate::op::{Access, BinaryOp, Effect, Label, Op};
 use crate::pass::constants::{Constants, Prologue};
 use crate::pass::effects;
 use crate::pass::rewrite::{Copier, Substitution};
+use crate::pass::unroll::MAX_KERNEL_OPS;
 use crate::pass::uses::LabelCounts;
 use crate::span::Span;
 use crate::types::{Const, Type};
@@ -61,9 +62,10 @@ const MAX_STEP: i128 = 1 << 16;
 pub fn applies(kernel: &Kernel) -> bool {
     let constants = Constants::of(kernel);
     let labels = LabelCounts::of(kernel);
+    let room = room(kernel);
     let mut candidates = Vec::new();
     kernel.body.visit(&mut |inst| {
-        if factor(kernel, &constants, &labels, inst).is_some() {
+        if factor(kernel, &constants, &labels, inst).is_some_and(|(_, ops)| ops <= room) {
             candidates.push(inst);
         }
     });
@@ -82,13 +84,19 @@ pub fn run(kernel: &mut Kernel) -> bool {
     let constants = Constants::of(kernel);
     let labels = LabelCounts::of(kernel);
     let uniform = Uniform::analyze(kernel, Ended::Gone, None);
+    let room = room(kernel);
     let mut body = std::mem::take(&mut kernel.body);
     let prologue = Prologue::take(&mut body);
-    let mut unroller = Unroller { kernel, constants, labels, uniform, prologue };
+    let mut unroller = Unroller { kernel, constants, labels, uniform, prologue, room };
     unroller.block(&mut body);
     unroller.prologue.put(&mut body);
     kernel.body = body;
     true
+}
+
+/// How many operations a kernel may have more.
+fn room(kernel: &Kernel) -> usize {
+    MAX_KERNEL_OPS.saturating_sub(kernel.op_count())
 }
 
 /// Whether all threads of a block run the same rounds.
@@ -96,8 +104,13 @@ fn is_common(uniform: &Uniform, inst: &Inst) -> bool {
     inst.args[..2].iter().all(|&arg| !uniform.varies(arg))
 }
 
-/// How many rounds of a loop are to be run at a time, if several are.
-fn factor(kernel: &Kernel, constants: &Constants, labels: &LabelCounts, inst: &Inst) -> Option<usize> {
+/// How many rounds of a loop are to be run at a time, if several are, and how many operations they are.
+fn factor(
+    kernel: &Kernel,
+    constants: &Constants,
+    labels: &LabelCounts,
+    inst: &Inst,
+) -> Option<(usize, usize)> {
     let Op::For(label) = inst.op else { return None };
     let (lo, hi) = (constants.int(inst.args[0]), constants.int(inst.args[1]));
     let step = constants.int(inst.args[2])?;
@@ -130,7 +143,7 @@ fn factor(kernel: &Kernel, constants: &Constants, labels: &LabelCounts, inst: &I
     let ops = insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
     let factor = FACTORS.into_iter().find(|factor| factor * ops <= MAX_OPS && factor * bytes <= MAX_BYTES)?;
     let is_many = |rounds: i128| rounds >= 2 * factor as i128;
-    lo.zip(hi).is_none_or(|(lo, hi)| is_many((hi - lo) / step)).then_some(factor)
+    lo.zip(hi).is_none_or(|(lo, hi)| is_many((hi - lo) / step)).then_some((factor, factor * ops))
 }
 
 struct Unroller<'k> {
@@ -139,6 +152,8 @@ struct Unroller<'k> {
     labels: LabelCounts,
     uniform: Uniform,
     prologue: Prologue,
+    /// How many operations there may be more.
+    room: usize,
 }
 
 impl Unroller<'_> {
@@ -147,8 +162,9 @@ impl Unroller<'_> {
         block.insts.reserve(insts.len());
         for mut inst in insts {
             match factor(self.kernel, &self.constants, &self.labels, &inst) {
-                Some(factor) if is_common(&self.uniform, &inst) => {
-                    self.unroll(inst, factor, &mut block.insts)
+                Some((factor, ops)) if ops <= self.room && is_common(&self.uniform, &inst) => {
+                    self.room -= ops;
+                    self.unroll(inst, factor, &mut block.insts);
                 }
                 _ => {
                     inst.blocks.iter_mut().for_each(|inner| self.block(inner));

@@ -152,3 +152,33 @@ fn a_counter_below_zero_runs_no_round() {
         assert_eq!(loops, 2);
     }
 }
+
+#[test]
+fn a_kernel_of_many_loops_stays_within_bounds() {
+    let loops: String = (0..2000)
+        .map(|n| {
+            format!(
+                "for ^{n} %i{n} = %0 to %n step %1 {{
+                   %x{n} = load %a[%i{n}] : u32
+                   store %out[%i{n}], %x{n}
+                   continue ^{n}
+                 }}\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "kernel @k(%a: tensor<u32, 1>, %out: tensor<u32, 1, mut>) {{
+           %0 = const index 0
+           %1 = const index 1
+           %n = extent %a.0
+           {loops}
+           return
+         }}"
+    );
+    let mut kernel: Kernel = text.parse().expect("a kernel");
+    assert!(pass::partial_unroll::run(&mut kernel));
+    // Each loop that is unrolled also has a few operations around it.
+    let ops = kernel.op_count();
+    assert!((12_000..2 * pass::unroll::MAX_KERNEL_OPS).contains(&ops), "{ops}");
+    assert!(!pass::partial_unroll::applies(&kernel));
+}
