@@ -9,17 +9,16 @@ use crate::analysis::Facts;
 use crate::kernel::Kernel;
 use crate::types::Const;
 
-/// The name of the pass.
+/// The name of the pass that unrolls loops in part.
 const UNROLL: &str = "partial_unroll";
 
-/// Values and bounds that are decided in a launch: the part of its [`Facts`] that changes the kernel.
+/// Values and bounds that are decided in a launch: the part of its [`Facts`] that changes the kernel. There may be none, if only
+/// loops are to be unrolled in part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decisions {
     values: Vec<Option<Const>>,
     /// For each access, a bit for each of its bounds that holds.
     in_bounds: Vec<u8>,
-    /// Whether the kernel has, as it is, a loop to be unrolled in part.
-    unrolls: bool,
 }
 
 impl Decisions {
@@ -33,9 +32,10 @@ impl Decisions {
         if optimizer.has("proved") && facts.accesses.iter().any(|access| access.in_bounds != 0) {
             in_bounds.extend(facts.accesses.iter().map(|access| access.in_bounds));
         }
-        let decides = !values.is_empty() || !in_bounds.is_empty();
-        let unrolls = !decides && optimizer.has(UNROLL) && partial_unroll::applies(kernel);
-        (decides || unrolls).then_some(Decisions { values, in_bounds, unrolls })
+        let changes = !values.is_empty()
+            || !in_bounds.is_empty()
+            || optimizer.has(UNROLL) && partial_unroll::applies(kernel);
+        changes.then_some(Decisions { values, in_bounds })
     }
 
     /// Makes the kernel that the facts were about the one for these launches. What facts said of it before does not hold
