@@ -27,6 +27,8 @@ pub(crate) struct Start {
     pub(crate) name: String,
     /// The program.
     pub(crate) program: Program,
+    /// The file that it is in, if it is the learner's.
+    pub(crate) file: Option<&'static str>,
     /// Name of the device, if one was given.
     pub(crate) device: Option<String>,
     /// Whether its launches are explained.
@@ -138,7 +140,10 @@ fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, Str
         return Ok(Request::Show(programs.hint.to_owned()));
     }
     let Programs { problem, solution, .. } = *programs;
-    let program = if matches.get_flag("solution") { solution } else { problem };
+    let (program, file) = match matches.get_flag("solution") {
+        true => (solution, None),
+        false => (problem, Some(puzzle.file)),
+    };
     let (explain, profile) = (matches.get_flag("explain"), matches.get_flag("profile"));
     let device = matches.get_one("device").cloned();
     let check = match (matches.get_flag("check"), matches.get_flag("no-check")) {
@@ -146,7 +151,7 @@ fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, Str
         (_, true) => Some(false),
         (false, false) => None,
     };
-    let start = Start { name, program, device, explain, check, profile };
+    let start = Start { name, program, file, device, explain, check, profile };
     Ok(match matches.get_one::<String>("emit") {
         Some(target) => {
             Request::Emit(start, Emit { target: target.clone(), folder: matches.get_one("out").cloned() })

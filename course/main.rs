@@ -86,7 +86,7 @@ fn run(start: &Start) -> ExitCode {
         0 => result,
         launches => result.map(|verdict| found(verdict, launches)),
     };
-    let (message, code) = report(&start.name, result);
+    let (message, code) = report(start, result);
     eprintln!("{message}");
     ExitCode::from(code)
 }
@@ -188,12 +188,17 @@ fn emit(_: &Start, asked: &Emit) -> ExitCode {
     )
 }
 
-/// The last line, and the exit code.
-fn report(name: &str, result: Result<Verdict>) -> (String, u8) {
-    match result {
-        Ok(Verdict::Right) => (format!("{name}: right"), 0),
-        Ok(Verdict::Wrong(why)) => (format!("{name}: not solved: {why}"), FAILED),
-        Err(error) => (format!("error: {error}"), FAILED),
+/// What is said at the end, and the exit code.
+fn report(start: &Start, result: Result<Verdict>) -> (String, u8) {
+    let name = &start.name;
+    match (result, start.file) {
+        (Ok(Verdict::Right), _) => (format!("{name}: right"), 0),
+        (Ok(Verdict::Wrong(why)), None) => (format!("{name}: not solved: {why}"), FAILED),
+        (Ok(Verdict::Wrong(why)), Some(file)) => {
+            let next = format!("your kernel is in {file}; `cargo puzzle {name} --hint` prints tips");
+            (format!("{name}: not solved: {why}\n{next}"), FAILED)
+        }
+        (Err(error), _) => (format!("error: {error}"), FAILED),
     }
 }
 
@@ -206,7 +211,7 @@ fn fail(message: &str, code: u8) -> ExitCode {
 mod tests {
     use tilewise::prelude::*;
 
-    use super::{Verdict, report};
+    use super::{Start, Verdict, report};
 
     #[kernel]
     fn out_of_bounds(output: &mut TileTensor<f32, 1>) {
@@ -218,17 +223,30 @@ mod tests {
         output.tile(0, 0)[0] = 1.0;
     }
 
-    fn run(kernel: impl for<'k> Fn(&'k mut DeviceTensor<f32, 1>) -> Launch<'k>) -> Result<Verdict> {
-        let ctx = DeviceContext::open("cpu")?;
-        let mut output = ctx.zeros(row_major([4]))?;
-        ctx.enqueue_function(kernel(&mut output), grid_dim(1), block_dim(4))?;
-        output.to_host()?;
-        Ok(Verdict::Right)
+    /// What is said of a kernel, launched by four threads.
+    fn run(kernel: impl for<'k> Fn(&'k mut DeviceTensor<f32, 1>) -> Launch<'k>) -> (String, u8) {
+        let start = Start {
+            name: "p00".to_owned(),
+            program: |_| Ok(Verdict::Right),
+            file: None,
+            device: None,
+            explain: false,
+            check: None,
+            profile: false,
+        };
+        let launch = || {
+            let ctx = DeviceContext::open("cpu")?;
+            let mut output = ctx.zeros(row_major([4]))?;
+            ctx.enqueue_function(kernel(&mut output), grid_dim(1), block_dim(4))?;
+            output.to_host()?;
+            Ok(Verdict::Right)
+        };
+        report(&start, launch())
     }
 
     #[test]
     fn a_kernel_that_goes_wrong_fails_with_the_place() {
-        let (message, code) = report("p00", run(|output| out_of_bounds(output)));
+        let (message, code) = run(|output| out_of_bounds(output));
         assert_eq!(code, 1);
         assert!(message.starts_with("error: course/main.rs:"), "{message}");
         assert!(message.contains("index 4 is outside dimension 0, whose extent is 4"), "{message}");
@@ -236,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_cannot_be_described_fails_with_the_place() {
-        let (message, code) = report("p00", run(|output| tile_of_nothing(output)));
+        let (message, code) = run(|output| tile_of_nothing(output));
         assert_eq!(code, 1);
         assert!(message.starts_with("error: course/main.rs:"), "{message}");
         assert!(message.contains("each size is at least 1"), "{message}");

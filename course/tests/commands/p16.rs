@@ -15,14 +15,18 @@ fn unsolved() {
             &["p16", flag],
             1,
             &format!("out: {}\nexpected: {}\n", buffer([0; 4]), buffer(SMALL)),
-            &format!("p16 {flag}: not solved: 4 of 4 elements differ, first element 0: 0.0 instead of 4.0\n"),
+            &format!(
+                "p16 {flag}: not solved: 4 of 4 elements differ, first element 0: 0.0 instead of 4.0\n\
+                 your kernel is in course/puzzles/p16_matmul/problem.rs; `cargo puzzle p16 {flag} --hint` prints tips\n"
+            ),
         );
     }
     check(
         &["p16", "--tiled"],
         1,
         &format!("out: {}\nexpected: {}\n", buffer([0; 81]), buffer(large())),
-        "p16 --tiled: not solved: 81 of 81 elements differ, first element 0: 0.0 instead of 3672.0\n",
+        "p16 --tiled: not solved: 81 of 81 elements differ, first element 0: 0.0 instead of 3672.0\n\
+         your kernel is in course/puzzles/p16_matmul/problem.rs; `cargo puzzle p16 --tiled --hint` prints tips\n",
     );
 }
 

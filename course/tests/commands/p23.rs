@@ -13,9 +13,16 @@ fn head(flag: &str) -> String {
     format!("SIZE: 1024\nsimd_width: 4\n{tile}")
 }
 
+/// What is said of a file that is not solved.
+fn next(flag: &str) -> String {
+    format!(
+        "your kernel is in course/puzzles/p23_functional/problem.rs; `cargo puzzle p23 {flag} --hint` prints tips\n"
+    )
+}
+
 fn check_unsolved(flag: &str, printed: &str) {
     let stdout = format!("{}{printed}{ZEROS}{EXPECTED}", head(flag));
-    check(&["p23", flag], 1, &stdout, &format!("p23 {flag}: {WHY}\n"));
+    check(&["p23", flag], 1, &stdout, &format!("p23 {flag}: {WHY}\n{}", next(flag)));
 }
 
 #[test]
@@ -82,8 +89,11 @@ fn benchmark_of_what_is_not_solved() {
     assert_eq!(code, 1);
     assert_eq!(
         stderr,
-        "p23 --benchmark: not solved: elementwise with 16 elements: \
-         16 of 16 elements differ, first element 0: 0.0 instead of 1.0\n",
+        format!(
+            "p23 --benchmark: not solved: elementwise with 16 elements: \
+             16 of 16 elements differ, first element 0: 0.0 instead of 1.0\n{}",
+            next("--benchmark")
+        ),
     );
     let table = table(&stdout);
     assert_eq!(table.len(), 12);
