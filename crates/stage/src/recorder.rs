@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use smallvec::SmallVec;
 use tilewise_ir::{Builder, Const, Kernel, Op, ParamKind, Type, Value};
 
 /// What went wrong while a kernel was described.
@@ -62,18 +63,9 @@ static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static RECORDER: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
-    /// Memory for the next description on this thread.
-    static SPARE: RefCell<Spare> = const { RefCell::new(Spare { recorder: None, kernel: None }) };
+    /// For the next description on this thread, with the memory of those before.
+    static SPARE: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
 }
-
-/// A recorder and a kernel that are no longer needed.
-struct Spare {
-    recorder: Option<Box<Recorder>>,
-    kernel: Option<Box<Kernel>>,
-}
-
-/// Operations of a kernel whose memory is worth keeping; of a larger one it would be held for nothing.
-const SPARE_OPS: usize = 1024;
 
 /// Gives back a kernel that was described and is no longer needed: the next description on this thread takes its memory.
 ///
@@ -83,15 +75,17 @@ const SPARE_OPS: usize = 1024;
 /// # Ok::<(), tilewise_stage::StageError>(())
 /// ```
 pub fn recycle(kernel: Box<Kernel>) {
-    if kernel.body.insts.capacity() <= SPARE_OPS {
-        SPARE.with_borrow_mut(|spare| spare.kernel = Some(kernel));
-    }
+    SPARE.with_borrow_mut(|spare| {
+        if let Some(recorder) = spare {
+            recorder.builder.recycle(kernel);
+        }
+    });
 }
 
 impl Recorder {
     /// A recorder that starts to describe the kernel `name`.
     fn start(name: &str) -> Box<Recorder> {
-        let recorder = SPARE.with_borrow_mut(|spare| spare.recorder.take());
+        let recorder = SPARE.take();
         let mut recorder = recorder.unwrap_or_else(|| {
             Box::new(Recorder {
                 builder: Builder::new(""),
@@ -158,11 +152,11 @@ pub fn record(
     let outcome = catch_unwind(AssertUnwindSafe(describe));
     let mut recorder = RECORDER.take().expect("the recorder outlives the description");
     match outcome {
-        Ok(()) => Ok(SPARE.with_borrow_mut(|spare| {
-            let kernel = recorder.builder.replace(spare.kernel.take().unwrap_or_default());
-            spare.recorder = Some(recorder);
-            kernel
-        })),
+        Ok(()) => {
+            let kernel = recorder.builder.take();
+            SPARE.set(Some(recorder));
+            Ok(kernel)
+        }
         Err(payload) => Err(match payload.downcast::<StageError>() {
             Ok(error) => *error,
             Err(payload) => {
@@ -212,26 +206,38 @@ impl Recorder {
         (raw.session == self.session).then_some(raw.value)
     }
 
+    /// The values behind handles.
+    fn values(&self, raws: impl IntoIterator<Item = Raw>) -> Option<SmallVec<[Value; 4]>> {
+        let mut values = SmallVec::new();
+        for raw in raws {
+            values.push(self.value(raw)?);
+        }
+        Some(values)
+    }
+
     pub(crate) fn raw(&self, value: Value) -> Raw {
         Raw { value, session: self.session }
     }
 }
 
-/// The value behind a handle.
-pub(crate) fn value(location: &'static Location<'static>, raw: Raw) -> Value {
-    match with(location, |r| r.value(raw)) {
-        Some(value) => value,
-        None => fail(
+/// What the recorder of this thread gives with the values behind handles; `None` says that it has one of them not.
+fn with_values<R>(location: &'static Location<'static>, f: impl FnOnce(&mut Recorder) -> Option<R>) -> R {
+    with(location, f).unwrap_or_else(|| {
+        fail(
             location,
             "a value of another kernel's description is used here; values live only while their kernel is described",
-        ),
-    }
+        )
+    })
+}
+
+/// The value behind a handle.
+pub(crate) fn value(location: &'static Location<'static>, raw: Raw) -> Value {
+    with_values(location, |r| r.value(raw))
 }
 
 /// Type of the value behind a handle.
 pub(crate) fn ty(location: &'static Location<'static>, raw: Raw) -> Type {
-    let value = value(location, raw);
-    with(location, |r| r.builder.ty(value))
+    with_values(location, |r| r.value(raw).map(|value| r.builder.ty(value)))
 }
 
 /// Records an operation with one result.
@@ -241,17 +247,20 @@ pub(crate) fn emit(
     args: impl IntoIterator<Item = Raw>,
     ty: Type,
 ) -> Raw {
-    let args: smallvec::SmallVec<[Value; 4]> = args.into_iter().map(|a| value(location, a)).collect();
-    with(location, |r| {
+    with_values(location, |r| {
+        let args = r.values(args)?;
         let result = r.builder.emit(op, args, ty);
-        r.raw(result)
+        Some(r.raw(result))
     })
 }
 
 /// Records an operation without a result.
 pub(crate) fn emit_void(location: &'static Location<'static>, op: Op, args: impl IntoIterator<Item = Raw>) {
-    let args: smallvec::SmallVec<[Value; 4]> = args.into_iter().map(|a| value(location, a)).collect();
-    with(location, |r| r.builder.emit_void(op, args));
+    with_values(location, |r| {
+        let args = r.values(args)?;
+        r.builder.emit_void(op, args);
+        Some(())
+    });
 }
 
 /// Records a constant.
