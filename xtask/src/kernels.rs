@@ -4,15 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::cargo;
+use crate::{ALL, cargo};
 
 /// The folder, once they are there.
 static FOLDER: OnceLock<String> = OnceLock::new();
 
-/// Runs the conformance tests with these features, which write their kernels into a folder, and gives the folder. The first
-/// step of a run that needs them does so for all: `vulkan`, whose features give every kernel of `ptxas` and those that are
-/// lowered for Vulkan besides.
-pub(crate) fn written(features: &[&str]) -> Result<&'static str, String> {
+/// Runs the conformance tests, which write their kernels into a folder, and gives the folder. The first step of a run that
+/// needs them does so for all.
+pub(crate) fn written() -> Result<&'static str, String> {
     if let Some(folder) = FOLDER.get() {
         return Ok(folder);
     }
@@ -21,7 +20,7 @@ pub(crate) fn written(features: &[&str]) -> Result<&'static str, String> {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let folder = folder.to_string_lossy().into_owned();
-    let conformance = ["test", "--quiet", "-p", "tilewise", "--test", "conformance"];
-    cargo(&[&conformance[..], features].concat(), &[("TILEWISE_DUMP", &folder)])?;
+    let conformance = ["--test", "conformance"];
+    cargo(&[&["test", "--quiet"][..], &ALL, &conformance].concat(), &[("TILEWISE_DUMP", &folder)])?;
     Ok(FOLDER.get_or_init(|| folder))
 }

@@ -25,6 +25,10 @@ enum Run {
     Function(fn() -> Result<(), String>),
 }
 
+/// What is built: all of the workspace with all features. Cargo builds a package anew for each other set of features of what it
+/// stands on, so that steps are runs of this one.
+const ALL: [&str; 2] = ["--workspace", "--all-features"];
+
 /// The steps in order; the test runner is last, so that its summary closes the output.
 const STEPS: [Step; 6] = [
     Step {
@@ -32,25 +36,18 @@ const STEPS: [Step; 6] = [
         about: "rustfmt has nothing to change",
         run: Run::Cargo { args: &["fmt", "--all", "--check"], env: &[] },
     },
-    Step {
-        name: "clippy",
-        about: "clippy has no warnings",
-        run: Run::Cargo {
-            args: &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
-            env: &[],
-        },
-    },
+    Step { name: "clippy", about: "clippy has no warnings", run: Run::Function(clippy) },
     Step {
         name: "doc",
         about: "the documentation builds without warnings",
         run: Run::Cargo {
-            args: &["doc", "--workspace", "--no-deps", "--quiet"],
+            args: &["doc", "--workspace", "--all-features", "--no-deps", "--quiet"],
             env: &[("RUSTDOCFLAGS", "-D warnings")],
         },
     },
     Step {
         name: "vulkan",
-        about: "tests and puzzles on Mesa's software adapter for Vulkan; kernels as SPIR-V, WGSL, MSL, HLSL are valid",
+        about: "conformance on Mesa's software adapter for Vulkan; kernels as SPIR-V, WGSL, MSL, HLSL are valid",
         run: Run::Function(vulkan::run),
     },
     Step {
@@ -112,16 +109,32 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// All tests. Those of the PTX backend get the assembler that the step before has found.
+/// Clippy with all features, and of the runtime, where most of them are, with none and with one.
+fn clippy() -> Result<(), String> {
+    let one = |feature| ["-p", "tilewise-runtime", "--features", feature];
+    for set in [&ALL[..], &one(""), &one("cuda"), &one("wgpu")] {
+        cargo(&[&["clippy", "--all-targets", "--quiet"], set, &["--", "-D", "warnings"]].concat(), &[])?;
+    }
+    Ok(())
+}
+
+/// All tests, with all features; and where features matter most: those of the puzzles as learners build them, and those of
+/// the runtime for the CPU alone. Those of the PTX backend get the assembler that the step before has found.
 fn tests() -> Result<(), String> {
     let ptxas = ptxas::find()?;
-    cargo(&["test", "--workspace"], &[("TILEWISE_PTXAS", &ptxas.to_string_lossy())])
+    let env = [("TILEWISE_PTXAS", &*ptxas.to_string_lossy())];
+    for set in [&["-p", "tilewise-course"][..], &["-p", "tilewise-runtime"], &ALL] {
+        cargo(&[&["test"], set].concat(), &env)?;
+    }
+    Ok(())
 }
 
 /// Runs cargo.
 fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    run(Command::new(cargo).args(args).envs(env.iter().copied()))
+    // Mesa's drivers complain in each test about its absence.
+    let runtime_dir = std::env::var_os("XDG_RUNTIME_DIR").unwrap_or_else(|| std::env::temp_dir().into());
+    run(Command::new(cargo).args(args).env("XDG_RUNTIME_DIR", runtime_dir).envs(env.iter().copied()))
 }
 
 /// Runs a command, its output shown.

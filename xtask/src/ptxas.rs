@@ -21,7 +21,7 @@ pub(crate) fn run() -> Result<(), String> {
     let folder = folder();
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let ptxas = find()?;
-    let kernels = kernels::written(&[])?;
+    let kernels = kernels::written()?;
     let (ptxas, table) = (ptxas.to_string_lossy(), folder.join("registers.tsv"));
     let table = table.to_string_lossy();
     cargo(
