@@ -273,13 +273,10 @@ impl Inst {
         results: impl IntoIterator<Item = Value>,
         span: Span,
     ) -> Inst {
-        Inst {
-            op,
-            args: args.into_iter().collect(),
-            results: results.into_iter().collect(),
-            blocks: Vec::new(),
-            span,
-        }
+        let mut inst = Inst { op, args: SmallVec::new(), results: SmallVec::new(), blocks: Vec::new(), span };
+        args.into_iter().for_each(|arg| inst.args.push(arg));
+        results.into_iter().for_each(|result| inst.results.push(result));
+        inst
     }
 
     /// Whether `holds` of this operation or of one inside of it.
