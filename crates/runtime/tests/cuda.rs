@@ -75,6 +75,7 @@ fn names_are_numbers_of_gpus() -> Result<()> {
 #[test]
 fn limits_are_the_devices() -> Result<()> {
     let ctx = gpu!();
+    assert!(ctx.device_info().multiprocessors.is_some_and(|count| count > 0));
     let limits = ctx.device_info().limits.clone();
     assert!(limits.max_threads_per_block >= 1024);
     assert!(limits.max_shared_memory_per_block >= 48 * 1024);

@@ -43,6 +43,7 @@ pub(crate) fn info() -> DeviceInfo {
     DeviceInfo {
         name: "cpu".to_owned(),
         description: format!("SIMT interpreter on {cores} core{}", if cores.get() == 1 { "" } else { "s" }),
+        multiprocessors: Some(cores.get()),
         limits: DeviceLimits {
             max_grid_dim: limits.grid.map(|n| n as usize),
             max_block_dim: limits.block.map(|n| n as usize),

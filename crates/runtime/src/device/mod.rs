@@ -53,6 +53,18 @@ pub struct DeviceInfo {
     pub name: String,
     /// What it is, for people.
     pub description: String,
+    /// How many multiprocessors (elsewhere: compute units) it has, of which each runs blocks of its own: for the CPU its cores. A
+    /// kernel whose few blocks go through the elements a grid at a time wants some for each. Vulkan, Metal and Direct3D 12 do
+    /// not tell.
+    ///
+    /// ```
+    /// use tilewise_runtime::{DeviceContext, grid_dim};
+    ///
+    /// let ctx = DeviceContext::open("cpu")?;
+    /// let grid = grid_dim(8 * ctx.device_info().multiprocessors.unwrap_or(64));
+    /// # Ok::<(), tilewise_runtime::Error>(())
+    /// ```
+    pub multiprocessors: Option<usize>,
     /// The largest launches.
     pub limits: DeviceLimits,
 }

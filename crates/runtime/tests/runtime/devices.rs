@@ -8,6 +8,7 @@ fn the_cpu_is_always_there() -> Result<()> {
     assert_eq!(ctx.device_name(), "cpu");
     let info = DeviceContext::devices().into_iter().find(|device| device.name == "cpu").unwrap();
     assert_eq!(&info, ctx.device_info());
+    assert_eq!(info.multiprocessors, std::thread::available_parallelism().ok().map(usize::from));
     assert_eq!(info.limits.max_threads_per_block, 1024);
     assert_eq!(info.limits.max_grid_dim, [2_147_483_647, 65_535, 65_535]);
     assert_eq!(info.limits.max_block_dim, [1024, 1024, 64]);

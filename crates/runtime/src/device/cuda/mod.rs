@@ -145,6 +145,7 @@ fn info(gpu: Gpu, number: usize, version: u32) -> Result<DeviceInfo> {
         CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
         CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
     };
     let attribute = |attribute| gpu.attribute(attribute).map(|value| value as usize);
     Ok(DeviceInfo {
@@ -156,6 +157,7 @@ fn info(gpu: Gpu, number: usize, version: u32) -> Result<DeviceInfo> {
             gpu.memory()? as f64 / (1u64 << 30) as f64,
             decimal(version / 10, 100),
         ),
+        multiprocessors: Some(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
         limits: DeviceLimits {
             max_grid_dim: [
                 attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,

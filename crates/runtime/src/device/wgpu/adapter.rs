@@ -207,7 +207,6 @@ impl Found {
 
     /// What it is.
     pub(super) fn device_info(&self) -> DeviceInfo {
-        let limits = self.adapter.limits();
         let AdapterInfo { name, backend, driver, driver_info, .. } = &self.info;
         let mut description = format!("{name} by {}", api_name(*backend));
         if self.is_software() {
@@ -222,7 +221,8 @@ impl Found {
             Ok(_) | Err(Missing::Api) => {}
             Err(missing) => description.push_str(&format!(", without float controls ({missing})")),
         }
-        DeviceInfo { name: self.name.clone(), description, limits: device_limits(&limits) }
+        let limits = device_limits(&self.adapter.limits());
+        DeviceInfo { name: self.name.clone(), description, multiprocessors: None, limits }
     }
 }
 
