@@ -101,6 +101,41 @@ impl<T: Int> Val<T> {
         self * rhs
     }
 
+    /// `self + rhs`, or the largest or smallest number where that does not fit.
+    #[track_caller]
+    pub fn saturating_add(self, rhs: impl StageAs<Val<T>>) -> Val<T> {
+        let rhs = rhs.stage_as();
+        if !T::SCALAR.is_signed_int() {
+            // As a range analysis sees: for numbers that are far from the largest this is their sum.
+            return self.min(largest::<T>().stage() - rhs) + rhs;
+        }
+        let sum = self + rhs;
+        // It does not fit if its sign is that of neither.
+        self.saturated(sum, (sum ^ self) & (sum ^ rhs))
+    }
+
+    /// `self - rhs`, or the largest or smallest number where that does not fit: `i.saturating_sub(1)` is 0 for an `i` of 0.
+    #[track_caller]
+    pub fn saturating_sub(self, rhs: impl StageAs<Val<T>>) -> Val<T> {
+        let rhs = rhs.stage_as();
+        if !T::SCALAR.is_signed_int() {
+            return self.max(rhs) - rhs;
+        }
+        let difference = self - rhs;
+        self.saturated(difference, (self ^ rhs) & (self ^ difference))
+    }
+
+    /// `value`, or where `overflows` is negative the number that is furthest away on the side of `self`.
+    #[track_caller]
+    fn saturated(self, value: Val<T>, overflows: Val<T>) -> Val<T> {
+        use tilewise_ir::CompareOp::Lt;
+        let zero = T::ZERO.stage();
+        let (below, over) = (crate::val::compare(Lt, self, zero), crate::val::compare(Lt, overflows, zero));
+        let largest = largest::<T>();
+        let furthest = select(below, !largest.stage(), largest);
+        select(over, furthest, value)
+    }
+
     /// The quotient rounded up; both numbers must not be negative. No sum overflows on the way.
     #[track_caller]
     pub fn div_ceil(self, rhs: impl StageAs<Val<T>>) -> Val<T> {
@@ -137,6 +172,38 @@ impl<T: Int> Val<T> {
     /// `self` to a power known while the kernel is described, by repeated squaring; wraps.
     #[track_caller]
     pub fn pow(self, exponent: u32) -> Val<T> {
+        self.repeated_squares(exponent)
+    }
+}
+
+/// The largest number.
+fn largest<T: Int>() -> T {
+    let bits = 8 * T::SCALAR.size() as u32 - u32::from(T::SCALAR.is_signed_int());
+    T::from_bits(u64::MAX >> (64 - bits))
+}
+
+macro_rules! abs_diff {
+    ($($int:ty => $unsigned:ty),+ $(,)?) => {$(
+        impl Val<$int> {
+            /// The distance of two numbers, which always fits.
+            #[track_caller]
+            pub fn abs_diff(self, other: impl StageAs<Val<$int>>) -> Val<$unsigned> {
+                let other = other.stage_as();
+                crate::cast::cast_val(self.max(other) - self.min(other))
+            }
+        }
+    )+};
+}
+
+abs_diff! {
+    i8 => u8, i16 => u16, i32 => u32, i64 => u64, isize => usize,
+    u8 => u8, u16 => u16, u32 => u32, u64 => u64, usize => usize,
+}
+
+impl<T: Num> Val<T> {
+    /// `self` to the power `exponent`.
+    #[track_caller]
+    fn repeated_squares(self, exponent: u32) -> Val<T> {
         let mut result: Option<Val<T>> = None;
         let (mut base, mut left) = (self, exponent);
         while left > 0 {
@@ -153,9 +220,7 @@ impl<T: Int> Val<T> {
         }
         result.unwrap_or_else(|| T::ONE.stage().splat(self.lanes()))
     }
-}
 
-impl<T: Num> Val<T> {
     /// The smaller of two; of floats one that is not NaN if there is one.
     #[track_caller]
     pub fn min(self, other: impl StageAs<Val<T>>) -> Val<T> {
@@ -213,6 +278,19 @@ impl<T: Float> Val<T> {
     #[track_caller]
     pub fn powf(self, exponent: impl StageAs<Val<T>>) -> Val<T> {
         binary(BinaryOp::Pow, self, exponent)
+    }
+
+    /// `self` to a whole power known while the kernel is described, by repeated squaring.
+    #[track_caller]
+    pub fn powi(self, exponent: i32) -> Val<T> {
+        let power = self.repeated_squares(exponent.unsigned_abs());
+        if exponent < 0 { power.recip() } else { power }
+    }
+
+    /// Tangent of radians: the sine over the cosine.
+    #[track_caller]
+    pub fn tan(self) -> Val<T> {
+        self.sin() / self.cos()
     }
 
     /// Angle of the point (`x`, `self`) in radians.

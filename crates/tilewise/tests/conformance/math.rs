@@ -132,6 +132,7 @@ float_functions! {
     log2 near of [1.0, 2.0, 0.5, 0.1, 10.0, 1024.0, 1e-3], |x| x.log2();
     sin near of [0.0, 0.5, 1.0, -1.5, 3.0, -6.0, 10.0], |x| x.sin();
     cos near of [0.0, 0.5, 1.0, -1.25, 3.0, -6.0, 10.0], |x| x.cos();
+    tan near of [0.0, 0.5, 1.0, -1.25, 3.0, -6.0, 10.0], |x| x.tan();
     tanh near of [0.0, 0.1, -0.5, 1.0, 3.0, -20.0], |x| x.tanh();
 }
 
@@ -176,6 +177,13 @@ fn powers_and_angles() {
         let powers = binary(ctx, |a: Val<T>, b: Val<T>| a.powf(b), &pairs)?;
         for (found, (a, b)) in powers.iter().zip(pairs) {
             assert_near(*found, a.to_f64().powf(b.to_f64()), &format!("{a:?} to the power {b:?}"));
+        }
+        let bases = [2.0, -1.5, 0.25, 1.0, -3.0].map(T::from_f64);
+        for exponent in [5, 2, 1, 0, -1, -3] {
+            let powers = unary(ctx, |x: Val<T>| x.powi(exponent), &bases)?;
+            for (found, x) in powers.iter().zip(bases) {
+                assert_near(*found, x.to_f64().powi(exponent), &format!("{x:?} to the power {exponent}"));
+            }
         }
         let pairs =
             [(1.0, 2.0), (-1.0, 2.0), (1.0, -2.0), (-1.0, -2.0), (0.0, 1.0), (1.0, 0.0), (-0.0, -1.0)];
@@ -253,6 +261,12 @@ macro_rules! integers {
                         assert_eq!(binary(ctx, |a: V, b: V| a + b, &pairs)?, each($int::wrapping_add));
                         assert_eq!(binary(ctx, |a: V, b: V| a - b, &pairs)?, each($int::wrapping_sub));
                         assert_eq!(binary(ctx, |a: V, b: V| a * b, &pairs)?, each($int::wrapping_mul));
+                        let saturated = each($int::saturating_add);
+                        assert_eq!(binary(ctx, |a: V, b: V| a.saturating_add(b), &pairs)?, saturated);
+                        let saturated = each($int::saturating_sub);
+                        assert_eq!(binary(ctx, |a: V, b: V| a.saturating_sub(b), &pairs)?, saturated);
+                        let distances: Vec<_> = pairs.iter().map(|&(a, b)| a.abs_diff(b)).collect();
+                        assert_eq!(binary(ctx, |a: V, b: V| a.abs_diff(b), &pairs)?, distances);
                         assert_eq!(unary(ctx, |a: V| a.pow(5), &x)?, x.map(|a| a.wrapping_pow(5)));
                         assert_eq!(unary(ctx, |a: V| a.pow(0), &x)?, [1; 9]);
                         assert_eq!(unary(ctx, |a: V| a.clamp(2, 50), &x)?, x.map(|a| a.clamp(2, 50)));
