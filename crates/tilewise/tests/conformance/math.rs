@@ -299,6 +299,30 @@ macro_rules! integers {
 
 integers! { i8: signed, i16: signed, i32: signed, i64: signed, u8:, u16:, u32:, u64: }
 
+#[kernel]
+fn neighbours(out: &mut TileTensor<f32, 1>, x: &TileTensor<f32, 1>) {
+    let i = thread_idx().x;
+    let last = x.dim(0) - 1;
+    out[i] =
+        x[i.saturating_sub(1)] + 100.0 * x[min(i.saturating_add(2), last)] + (10_000 * i.abs_diff(3)) as f32;
+}
+
+/// Indices saturate as `usize` does, however wide a device makes them.
+#[test]
+fn indices() {
+    each_device(|ctx| {
+        let x: [f32; 7] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+        let input = crate::harness::vector(ctx, &x)?;
+        let mut out = crate::harness::zeros(ctx, 7)?;
+        ctx.enqueue_function(neighbours(&mut out, &input), grid_dim(1), block_dim(7))?;
+        let expected = |i: usize| {
+            x[i.saturating_sub(1)] + 100.0 * x[i.saturating_add(2).min(6)] + (10_000 * i.abs_diff(3)) as f32
+        };
+        assert_eq!(out.to_host()?, (0..7).map(expected).collect::<Vec<_>>());
+        Ok(())
+    });
+}
+
 #[device]
 fn from_bits_and_back(x: f32) -> f32 {
     let sign = x.to_bits() >> 31;
