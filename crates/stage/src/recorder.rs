@@ -220,7 +220,7 @@ impl Recorder {
     }
 }
 
-/// What the recorder of this thread gives with the values behind handles; `None` says that it has one of them not.
+/// What the recorder of this thread gives with the values behind handles; `None` says that it lacks one of them.
 fn with_values<R>(location: &'static Location<'static>, f: impl FnOnce(&mut Recorder) -> Option<R>) -> R {
     with(location, f).unwrap_or_else(|| {
         fail(
