@@ -16,10 +16,10 @@ mod progress;
 mod puzzle;
 mod puzzles;
 
-use std::env;
 use std::io::stderr;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{env, panic};
 
 use tilewise::report::profile::Profile;
 use tilewise::report::{Report, render, render::Style};
@@ -36,6 +36,7 @@ const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    end_where_nobody_listens();
     match cli::parse(env::args_os()) {
         Ok(Request::Show(text)) => {
             print!("{text}");
@@ -45,6 +46,21 @@ fn main() -> ExitCode {
         Ok(Request::Emit(start, asked)) => emit(&start, &asked),
         Err(message) => fail(&message, USAGE),
     }
+}
+
+/// Ends the program when what it prints to is closed, as by `| head`: the macros that print, also in a learner's file, panic then.
+fn end_where_nobody_listens() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if info
+            .payload()
+            .downcast_ref::<String>()
+            .is_some_and(|message| message.starts_with("failed printing to std"))
+        {
+            process::exit(i32::from(FAILED));
+        }
+        before(info);
+    }));
 }
 
 /// Opens the device, runs the program, tells how it went.

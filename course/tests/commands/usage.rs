@@ -1,6 +1,6 @@
 //! The list, the help, the hints, and mistakes in the arguments.
 
-use super::command::{Run, check_usage, run};
+use super::command::{Run, check_usage, puzzle, run};
 
 #[test]
 fn alone_it_lists_what_there_is() {
@@ -98,5 +98,21 @@ fn other_misuse_is_one_line_too() {
         assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}: {stderr}");
         assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{args:?}: {stderr}");
         assert!(stderr.ends_with("; see `cargo puzzle --help`\n"), "{args:?}: {stderr}");
+    }
+}
+
+/// As by `| head`: what is printed goes nowhere, and no panic is told of.
+#[test]
+fn output_that_nobody_reads_ends_the_command() {
+    for args in [&["p23", "--tiled"][..], &["p12", "--solution"], &[]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = puzzle().args(args).stdout(writer).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.as_str()), (Some(1), ""), "{args:?}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let code = puzzle().args(args).stderr(writer).output().unwrap().status.code();
+        assert!(code.is_some_and(|code| code < 2), "{args:?}: {code:?}");
     }
 }

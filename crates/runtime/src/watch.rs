@@ -28,6 +28,8 @@ pub(crate) struct Watch {
 pub(crate) enum Goes<T> {
     /// It is kept, for who asks.
     Kept,
+    /// It is kept, and a sink is given it too.
+    Shown(Sink<T>),
     /// To a sink.
     To(Sink<T>),
 }
@@ -84,6 +86,10 @@ impl Watching<'_> {
     pub(crate) fn add(self, report: Option<Report>, profile: Option<Profile>) {
         match (report, &self.watch.report) {
             (Some(report), Some(Goes::To(sink))) => sink.add(report),
+            (Some(report), Some(Goes::Shown(sink))) => {
+                sink.add(report.clone());
+                self.kept.add_report(report);
+            }
             (Some(report), _) => self.kept.add_report(report),
             (None, _) => {}
         }

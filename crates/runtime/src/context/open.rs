@@ -1,12 +1,12 @@
 //! How a context is opened: by a name, or by what environment variables say.
 
 use std::env;
-use std::io::stderr;
+use std::io::{Write as _, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilewise_check::profile::Profile;
-use tilewise_check::render;
+use tilewise_check::{Report, render};
 use tilewise_ir::pass::Optimizer;
 
 use super::{DeviceContext, Shared};
@@ -36,7 +36,8 @@ impl DeviceContext {
     /// Opens the device that the environment variable `TILEWISE_DEVICE` names, or the best that there is.
     ///
     /// `TILEWISE_OPT=0` turns the [optimiser](DeviceContext::with_optimizer) off, `TILEWISE_OPT=-licm,-cse` these passes of
-    /// it. `TILEWISE_CHECK=1` makes all launches [checked](DeviceContext::checked) ones, and the best device the CPU.
+    /// it. `TILEWISE_CHECK=1` makes all launches [checked](DeviceContext::checked) ones, prints their warnings, and makes the best
+    /// device the CPU.
     /// `TILEWISE_PROFILE=1` makes them [profiled](DeviceContext::profiled) ones in the same way, and prints what was
     /// counted.
     ///
@@ -117,10 +118,18 @@ impl DeviceContext {
 /// What environment variables want of launches.
 fn watch_of_variables() -> Result<Watch> {
     let is_on = |name| switch(name, variable(name).as_deref(), false);
-    let print = |profile: Profile| eprint!("{}", render::profile(&profile, &render::Style::of(&stderr())));
+    // Nobody is there to hear that standard error is closed.
+    let print = |text: String| drop(write!(stderr(), "{text}"));
+    let profile = move |profile: Profile| print(render::profile(&profile, &render::Style::of(&stderr())));
+    // Errors come back from the program's own calls; it knows nothing of warnings.
+    let warnings = move |report: Report| {
+        if report.first_error().is_none() && !report.is_clean() {
+            print(render::text(&report, &render::Style::of(&stderr())));
+        }
+    };
     Ok(Watch {
-        report: is_on(CHECK)?.then_some(Goes::Kept),
-        profile: is_on(PROFILE)?.then(|| Goes::To(Sink::new(print))),
+        report: is_on(CHECK)?.then(|| Goes::Shown(Sink::new(warnings))),
+        profile: is_on(PROFILE)?.then(|| Goes::To(Sink::new(profile))),
         progress: None,
     })
 }
