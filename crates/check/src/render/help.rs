@@ -170,10 +170,11 @@ fn bounds(finding: &Finding, dim: u8, index: u64, extent: u64, memory: &str) -> 
     let happened = "Outside, a read gives zero and a write is dropped";
     match space {
         Some(MemorySpace::Global) | None if ranks <= 1 => format!(
-            "more threads than elements: guard the access with `if i < {memory}.dim({dim}) {{ .. }}`. {happened}"
+            "guard the access with its whole index for `i`: `if i < {memory}.dim({dim}) {{ .. }}`. {happened}"
         ),
         Some(MemorySpace::Global) | None => format!(
-            "guard this dimension too, `&& .. < {memory}.dim({dim})`: each has an extent of its own. {happened}"
+            "guard this dimension too, `&& i < {memory}.dim({dim})` with its whole index for `i`: each dimension of each \
+             tensor has an extent of its own. {happened}"
         ),
         Some(MemorySpace::Shared | MemorySpace::Local) => format!(
             "`{memory}` has {} in this dimension: allocate more, or guard the access. {happened}",

@@ -16,4 +16,5 @@ mod shared_races;
 mod silence;
 mod synchronisation;
 mod unwritten;
+mod variable;
 mod warps;
