@@ -29,14 +29,6 @@ __global__ void add_tiled(float* __restrict__ out, const float* __restrict__ a, 
     for (int i = start; i < end; i++) out[i] = a[i] + b[i];
 }
 
-// The same in float4, for whole tiles: what is left of the kernel where `n`, a multiple of TILE, is known.
-__global__ void add_tiled_whole(float4* __restrict__ out, const float4* __restrict__ a, const float4* __restrict__ b) {
-    constexpr int WIDE = TILE / 4;
-    const int start = (blockIdx.x * blockDim.x + threadIdx.x) * WIDE;
-#pragma unroll
-    for (int k = 0; k < WIDE; k++) out[start + k] = sum(a[start + k], b[start + k]);
-}
-
 // A thread adds a chunk of TILE float4. `count` is a multiple of TILE.
 __global__ void add_manual_vectorized(float4* __restrict__ out, const float4* __restrict__ a, const float4* __restrict__ b, int count) {
     const int start = (blockIdx.x * blockDim.x + threadIdx.x) * TILE;
@@ -101,11 +93,6 @@ void bench_add(const Settings& settings) {
     bench("tiled", [&] {
         add_tiled<<<blocks(n / TILE), THREADS, 0, settings.stream>>>(out.get(), a.get(), b.get(), n);
     });
-    if (n % (TILE * THREADS) == 0) {
-        bench("tiled whole", [&] {
-            add_tiled_whole<<<n / (TILE * THREADS), THREADS, 0, settings.stream>>>(out4, a4, b4);
-        });
-    }
     bench("manual_vectorized", [&] {
         add_manual_vectorized<<<blocks(count / TILE), THREADS, 0, settings.stream>>>(out4, a4, b4, count);
     });

@@ -29,20 +29,10 @@ __device__ void add_block_sum(float* output, float value) {
     if (i == 0) atomicAdd(output, shared[0]);
 }
 
-// One product a thread. `WHOLE` where there is one for each.
-template <bool WHOLE>
-__device__ void add_product(float* output, const float* a, const float* b, int n) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    add_block_sum(output, WHOLE || i < n ? a[i] * b[i] : 0.0f);
-}
-
+// One product a thread.
 __global__ void dot_tree(float* __restrict__ output, const float* __restrict__ a, const float* __restrict__ b, int n) {
-    add_product<false>(output, a, b, n);
-}
-
-// `n` is a multiple of THREADS.
-__global__ void dot_tree_whole(float* __restrict__ output, const float* __restrict__ a, const float* __restrict__ b, int n) {
-    add_product<true>(output, a, b, n);
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    add_block_sum(output, i < n ? a[i] * b[i] : 0.0f);
 }
 
 // Few blocks, which go through the inputs together, a grid at a time. `n` is a multiple of 4.
@@ -140,10 +130,9 @@ void bench_dot(const Settings& settings) {
         CHECK_CUDA(cudaMemsetAsync(output.get(), 0, output.bytes(), settings.stream));
     };
 
-    const auto tree = n % THREADS == 0 ? dot_tree_whole : dot_tree;
     finish("cuda", "tree", measure(settings, [&] {
         clear();
-        tree<<<(n + THREADS - 1) / THREADS, THREADS, 0, settings.stream>>>(output.get(), a.get(), b.get(), n);
+        dot_tree<<<(n + THREADS - 1) / THREADS, THREADS, 0, settings.stream>>>(output.get(), a.get(), b.get(), n);
     }));
     finish("cuda", "vectors", measure(settings, [&] {
         clear();

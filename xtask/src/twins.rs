@@ -26,17 +26,16 @@ const PACKAGES: [&str; 6] = [
 /// The capabilities in the table: Ampere and Hopper.
 const CAPABILITIES: [u32; 2] = [80, 90];
 
-/// For each of our kernels with a twin: its file and function in `bench/peers`. A twin does what is left of the kernel in a
-/// launch of the benchmark: without guards where the sizes are whole, in float4 where our accesses become so. Where our checks
-/// stay, it is the launch without them that has one, as `bench/src/twins.rs` names it.
+/// For each of our kernels with a twin: its file and function in `bench/peers`. Where our checks stay, it is the launch without
+/// them that has one, as `bench/src/twins.rs` names it.
 const TWINS: [(&str, &str, &str); 14] = [
     ("add-elementwise", "add", "add_vectors"),
     ("add-manual_vectorized", "add", "add_manual_vectorized"),
     ("add-scalar", "add", "add_scalar"),
-    ("add-tiled", "add", "add_tiled_whole"),
+    ("add-tiled", "add", "add_tiled"),
     ("add-vectorized", "add", "add_vectorized"),
     ("add-vectors", "add", "add_vectors"),
-    ("dot-tree", "dot", "dot_tree_whole"),
+    ("dot-tree", "dot", "dot_tree"),
     ("dot-vectors", "dot", "dot_vectors"),
     ("indirect-gather unchecked", "indirect", "gather"),
     ("indirect-histogram unchecked", "indirect", "histogram_whole"),

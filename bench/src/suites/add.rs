@@ -48,7 +48,7 @@ pub(super) fn run(session: &mut Session) -> Result<()> {
         ("scalar", &scalar, BOTH, &[("cuda/scalar", None), ("cuda/vectors", None)]),
         ("vectors", &vectors, BOTH, &[FLOAT4]),
         ("elementwise", &elementwise, ON, &[FLOAT4]),
-        ("tiled", &tiled, ON, &[("cuda/tiled", None), ("cuda/tiled whole", None)]),
+        ("tiled", &tiled, ON, &[("cuda/tiled", None)]),
         ("manual_vectorized", &manual, ON, &[("cuda/manual_vectorized", None)]),
         ("vectorized", &vectorized, ON, &[("cuda/vectorized", None)]),
     ];
