@@ -49,7 +49,7 @@
 //! | `TILEWISE_DEVICE` | the device that [`DeviceContext::new`] opens: `cpu`, `nvidia`, `nvidia:1`, `vulkan`, ... |
 //! | `TILEWISE_ADAPTER` | part of a name: only adapters of Vulkan, Metal and Direct3D 12 that have it in theirs are listed and opened |
 //! | `TILEWISE_OPT` | `0` turns the optimiser off, `-licm,-cse` leaves out these passes |
-//! | `TILEWISE_CHECK` | `1` checks every launch (see [`DeviceContext::checked`]); the device is then the CPU |
+//! | `TILEWISE_CHECK` | `1` checks every launch (see [`DeviceContext::checked`]) and prints warnings; the device is then the CPU |
 //! | `TILEWISE_PROFILE` | `1` profiles every launch and prints what was counted on standard error (see [`DeviceContext::profiled`]); the device is then the CPU |
 //! | `TILEWISE_DUMP` | a folder: each kernel that is compiled is written there as `<kernel>-<hash>.ir`, as the device gets it |
 //! | `TILEWISE_CACHE` | the folder in which code for GPUs is kept from one run of the program to the next; `0` or `off` for none. It is `tilewise` in the user's folder for caches if the variable is not set |
