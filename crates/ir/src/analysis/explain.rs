@@ -3,7 +3,7 @@
 //! It is the walk of [`facts`](super::facts) with its reasons kept, for people to read. What it calls proved is what a
 //! backend leaves out.
 
-use super::facts::{LaunchNumbers, analyze};
+use super::facts::{Decided, LaunchNumbers, analyze};
 use super::ranges::Walk;
 use crate::fault::AccessKind;
 use crate::kernel::{Inst, Kernel, MemRef, Value};
@@ -130,7 +130,7 @@ pub fn explain(kernel: &Kernel, numbers: &LaunchNumbers) -> Explanation {
     kernel.body.visit(&mut |inst| {
         let location = kernel.spans.get(inst.span);
         if inst.op == Op::If
-            && let Some(condition) = facts.decided.get(inst.args[0].0 as usize).copied().flatten()
+            && let Some(&Some(Decided::Constant(condition))) = facts.decided.get(inst.args[0].0 as usize)
         {
             decided.push(DecidedBranch { location: location.clone(), truth: !condition.is_zero() });
         }

@@ -21,7 +21,7 @@ pub mod transfer;
 pub mod uniform;
 
 pub use explain::{AccessExplanation, BoundExplanation, DecidedBranch, Doubt, Explanation, Proof, explain};
-pub use facts::{AccessFacts, ArgNumbers, Facts, LaunchNumbers, analyze};
+pub use facts::{AccessFacts, ArgNumbers, Decided, Facts, LaunchNumbers, analyze};
 pub use range::Range;
 pub use ranges::Ranges;
 pub use residue::Residue;

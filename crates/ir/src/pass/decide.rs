@@ -1,4 +1,4 @@
-//! Values that the numbers of a launch decide become constants.
+//! Values that the numbers of a launch decide become constants, or one of two that they could have been.
 //!
 //! Guards are the case: where the blocks of a launch cover a tensor exactly, `i < n` holds in every thread, and the branch
 //! can go. So are tiles: where they cover it exactly, each is whole, and a loop over its elements has a number of rounds
@@ -6,10 +6,10 @@
 
 use super::constants::Prologue;
 use super::rewrite::Substitution;
+use crate::analysis::Decided;
 use crate::kernel::{Kernel, Value};
-use crate::types::Const;
 
-/// Replaces the uses of each value that is decided by a constant: by number of the value, as in
+/// Replaces the uses of each value that is decided by what it is: by number of the value, as in
 /// [`Facts::decided`](crate::analysis::Facts::decided). Gives whether anything has changed. What facts said of the kernel
 /// before does not hold after it.
 ///
@@ -37,15 +37,19 @@ use crate::types::Const;
 /// assert_eq!(kernel.op_count(), 2); // the barrier and the return
 /// # Ok::<(), tilewise_ir::ParseError>(())
 /// ```
-pub fn run(kernel: &mut Kernel, decided: &[Option<Const>]) -> bool {
+pub fn run(kernel: &mut Kernel, decided: &[Option<Decided>]) -> bool {
     let mut prologue = Prologue::take(&mut kernel.body);
     let mut substitution = Substitution::new(kernel);
-    for (number, &constant) in decided.iter().enumerate() {
-        let Some(constant) = constant else { continue };
+    for (number, &found) in decided.iter().enumerate() {
+        let Some(found) = found else { continue };
         let value = Value(number as u32);
-        // A constant stays what it is.
-        if !prologue.insts().iter().any(|inst| inst.results.contains(&value)) {
-            substitution.set(value, prologue.value(kernel, constant, constant.scalar.ty()));
+        match found {
+            // A constant stays what it is.
+            Decided::Constant(_) if prologue.insts().iter().any(|inst| inst.results.contains(&value)) => {}
+            Decided::Constant(constant) => {
+                substitution.set(value, prologue.value(kernel, constant, constant.scalar.ty()));
+            }
+            Decided::Operand(operand) => substitution.set(value, operand),
         }
     }
     let changed = substitution.apply_block(&mut kernel.body);

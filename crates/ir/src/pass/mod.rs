@@ -41,8 +41,8 @@
 //! # What a launch decides
 //!
 //! [`decide`] makes constants of the values that the numbers of a launch decide, [`proved`] takes the bounds out that
-//! they prove, and [`partial_unroll`] runs several rounds of a loop at a time that can be no fault then. [`Decisions`] are all
-//! three, for a variant of the kernel. [`vectorize`] joins accesses that are proved to be aligned, where the device gains by
+//! they prove, [`coalesce`] has the threads of a block access neighbouring elements, and [`partial_unroll`] runs several rounds
+//! of a loop at a time that can be no fault then. [`Decisions`] are all four, for a variant of the kernel. [`vectorize`] joins accesses that are proved to be aligned, where the device gains by
 //! it.
 //!
 //! # Lowerings
@@ -59,6 +59,7 @@ pub mod access;
 pub mod accumulate;
 mod assigned;
 pub mod carried;
+pub mod coalesce;
 pub mod compact;
 pub mod constants;
 pub mod contract;

@@ -9,8 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What runs besides [`OPTIMIZE`], for the launches of which some facts hold: [`Decisions`](super::Decisions) are the first
-/// three, [`Optimizer::vectorize`] is the last.
-pub const SPECIALIZE: [&str; 4] = ["decide", "proved", "partial_unroll", "vectorize"];
+/// four, [`Optimizer::vectorize`] is the last.
+pub const SPECIALIZE: [&str; 5] = ["decide", "proved", "coalesce", "partial_unroll", "vectorize"];
 
 /// Which passes of [`OPTIMIZE`] and [`SPECIALIZE`] run.
 ///
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(
             error("-licm,-unknown"),
             "there is no pass `unknown`; `0` is the optimiser off, `1` is it on, `-NAME,-NAME` is it without these passes \
-             of simplify, control, carried, promote, unroll, cse, licm, accumulate, dce, decide, proved, partial_unroll, vectorize"
+             of simplify, control, carried, promote, unroll, cse, licm, accumulate, dce, decide, proved, coalesce, partial_unroll, vectorize"
         );
         assert!(error("licm").starts_with("`licm` chooses no passes; `0` is the optimiser off, "));
     }

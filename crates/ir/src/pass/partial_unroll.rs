@@ -45,7 +45,10 @@ use crate::types::{Const, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many rounds are run at a time: the first number with which the body does not become too large.
-pub const FACTORS: [usize; 2] = [8, 4];
+pub const FACTORS: [usize; 3] = [8, 4, 2];
+
+/// Bytes of a line of memory: rounds that are farther apart share none.
+const LINE: i128 = 128;
 
 /// The most operations, constants not counted, that the body of a loop may become.
 pub const MAX_OPS: usize = 128;
@@ -57,6 +60,17 @@ pub const MAX_BYTES: usize = 64;
 
 /// The largest step of a loop.
 const MAX_STEP: i128 = 1 << 16;
+
+/// The bytes that a run of a block loads from memory of the device, each of its loads once.
+pub fn loaded_bytes(kernel: &Kernel, block: &Block) -> usize {
+    let mut bytes = 0;
+    block.visit(&mut |inst| {
+        if let (Op::Load(Access { mem: MemRef::Param(_), .. }), Some(result)) = (&inst.op, inst.result()) {
+            bytes += kernel.ty(result).size();
+        }
+    });
+    bytes
+}
 
 /// Whether the pass would change the kernel.
 pub fn applies(kernel: &Kernel) -> bool {
@@ -94,6 +108,25 @@ pub fn run(kernel: &mut Kernel) -> bool {
     true
 }
 
+/// Whether the pass would unroll a loop whose rounds are the same in all threads, and nothing would be gained by more: each of
+/// its rounds accesses lines of memory that the others do not.
+pub(super) fn streams(kernel: &Kernel, constants: &Constants, labels: &LabelCounts, inst: &Inst) -> bool {
+    if factor(kernel, constants, labels, inst).is_none() {
+        return false;
+    }
+    let body = &inst.blocks[0];
+    let slopes = Slopes::of_body(kernel, constants, body, inst.args[2]);
+    let is_apart = |inst: &Inst| match inst.op.access() {
+        Some(access) => {
+            let bytes = kernel.mem_elem(access.mem).map_or(0, |elem| elem.size() as i128);
+            let slope = slopes.by_value.get(&inst.args[0]).copied().flatten();
+            matches!((access.mem, slope), (MemRef::Param(_), Some(Slope::Constant(slope))) if slope * bytes >= LINE)
+        }
+        None => true,
+    };
+    body.insts.iter().all(is_apart)
+}
+
 /// How many operations a kernel may have more.
 fn room(kernel: &Kernel) -> usize {
     MAX_KERNEL_OPS.saturating_sub(kernel.op_count())
@@ -125,18 +158,15 @@ fn factor(
     if last.op != Op::Continue(label) || labels.breaks(label) + labels.continues(label) != 1 {
         return None;
     }
-    let mut bytes = 0;
     let is_plain = |inst: &Inst| {
         let access = inst.op.access();
-        if let (Op::Load(Access { mem: MemRef::Param(_), .. }), Some(result)) = (&inst.op, inst.result()) {
-            bytes += kernel.ty(result).size();
-        }
         let is_memory = matches!(inst.op, Op::Load(_) | Op::Store(_));
         let is_pure = effects::effect(kernel, constants, inst) == Effect::Pure;
         inst.blocks.is_empty()
             && (is_pure || is_memory)
             && access.is_none_or(|access| access.bounds.is_empty())
     };
+    let bytes = loaded_bytes(kernel, &inst.blocks[0]);
     if !insts.iter().all(is_plain) || bytes == 0 {
         return None;
     }
@@ -260,12 +290,7 @@ impl Unroller<'_> {
     /// The offsets of a body that grow from round to round, with the amount: a value from outside the loop, which may have to
     /// be computed before it.
     fn growth(&mut self, body: &Block, step: Value, before: &mut Vec<Inst>) -> FxHashMap<Value, Value> {
-        let mut slopes =
-            Slopes { kernel: self.kernel, constants: &self.constants, by_value: FxHashMap::default() };
-        let step_by = self.constants.int(step).unwrap_or(1);
-        slopes.by_value.extend(body.params.iter().map(|&param| (param, None)));
-        slopes.by_value.insert(body.params[0], Some(Slope::Constant(step_by)));
-        body.insts.iter().for_each(|inst| slopes.record(inst));
+        let slopes = Slopes::of_body(self.kernel, &self.constants, body, step);
         let offsets = body.insts.iter().filter(|inst| inst.op.access().is_some()).map(|inst| inst.args[0]);
         let found: Vec<(Value, Slope)> = offsets
             .filter(|offset| !body.params.contains(offset))
@@ -311,7 +336,17 @@ struct Slopes<'a> {
     by_value: FxHashMap<Value, Option<Slope>>,
 }
 
-impl Slopes<'_> {
+impl<'a> Slopes<'a> {
+    /// Those in the body of a loop with this step.
+    fn of_body(kernel: &'a Kernel, constants: &'a Constants, body: &Block, step: Value) -> Slopes<'a> {
+        let mut slopes = Slopes { kernel, constants, by_value: FxHashMap::default() };
+        let step_by = constants.int(step).unwrap_or(1);
+        slopes.by_value.extend(body.params.iter().map(|&param| (param, None)));
+        slopes.by_value.insert(body.params[0], Some(Slope::Constant(step_by)));
+        body.insts.iter().for_each(|inst| slopes.record(inst));
+        slopes
+    }
+
     fn record(&mut self, inst: &Inst) {
         let slope = match inst.op {
             Op::Const(_) => Some(Slope::Constant(0)),

@@ -2,12 +2,15 @@
 //!
 //! Conditions that are the same in every thread become constants ([`decide`]), as do extents of tiles that are all whole;
 //! bounds that hold go ([`proved`]). Then the optimiser runs again: on fewer branches, and on accesses that can be no fault.
-//! Last, loops of many rounds that can be no fault are unrolled in part ([`partial_unroll`]).
+//! Threads that go through tiles of their own go through those of their block together ([`coalesce`]). Last, loops of many
+//! rounds that can be no fault are unrolled in part ([`partial_unroll`]).
 
-use super::{Optimizer, decide, partial_unroll, proved};
-use crate::analysis::Facts;
+use super::{Optimizer, coalesce, decide, partial_unroll, proved};
+use crate::analysis::{Decided, Facts};
 use crate::kernel::Kernel;
-use crate::types::Const;
+
+/// The name of the pass that rearranges what the threads of a block access.
+const COALESCE: &str = "coalesce";
 
 /// The name of the pass that unrolls loops in part.
 const UNROLL: &str = "partial_unroll";
@@ -16,9 +19,11 @@ const UNROLL: &str = "partial_unroll";
 /// loops are to be unrolled in part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decisions {
-    values: Vec<Option<Const>>,
+    values: Vec<Option<Decided>>,
     /// For each access, a bit for each of its bounds that holds.
     in_bounds: Vec<u8>,
+    /// Threads of a block, all along x, if the accesses of a block may be rearranged.
+    threads: Option<u32>,
 }
 
 impl Decisions {
@@ -32,10 +37,15 @@ impl Decisions {
         if optimizer.has("proved") && facts.accesses.iter().any(|access| access.in_bounds != 0) {
             in_bounds.extend(facts.accesses.iter().map(|access| access.in_bounds));
         }
+        let threads = match facts.block {
+            Some([threads, 1, 1]) if optimizer.has(COALESCE) && coalesce::may_apply(kernel) => Some(threads),
+            _ => None,
+        };
         let changes = !values.is_empty()
             || !in_bounds.is_empty()
+            || threads.is_some()
             || optimizer.has(UNROLL) && partial_unroll::applies(kernel);
-        changes.then_some(Decisions { values, in_bounds })
+        changes.then_some(Decisions { values, in_bounds, threads })
     }
 
     /// Makes the kernel that the facts were about the one for these launches. What facts said of it before does not hold
@@ -73,7 +83,15 @@ impl Decisions {
     /// ```
     pub fn apply(&self, kernel: &mut Kernel, optimizer: Optimizer) {
         let proved = proved::run(kernel, &self.in_bounds);
-        if decide::run(kernel, &self.values) || proved {
+        let mut changed = decide::run(kernel, &self.values) || proved;
+        if let Some(threads) = self.threads {
+            // Of what is unrolled, nothing can be rearranged.
+            if changed {
+                optimizer.without("unroll").unwrap_or(optimizer).run(kernel);
+            }
+            changed |= coalesce::run(kernel, threads);
+        }
+        if changed {
             optimizer.run(kernel);
         }
         // The loops that are made are not to be unrolled altogether.

@@ -3,7 +3,7 @@
 use crate::support::reference::{self, Arg, Launch, Observer, Outcome};
 use std::collections::HashMap;
 use tilewise_ir::analysis::facts::is_integer_division;
-use tilewise_ir::analysis::{ArgNumbers, Facts, LaunchNumbers, Ranges, analyze};
+use tilewise_ir::analysis::{ArgNumbers, Decided, Facts, LaunchNumbers, Ranges, analyze};
 use tilewise_ir::pass::{Decisions, Optimizer};
 use tilewise_ir::{Const, Inst, Kernel, MemRef, Op, ParamKind, Type, Value, pass, verify};
 
@@ -42,8 +42,15 @@ pub(crate) fn check(kernel: &Kernel, launch: &Launch, align: u32, claims: &mut C
     let facts = analyze(kernel, &numbers);
     let ranges = Ranges::of_launch(kernel, &numbers);
     assert_eq!(facts.block, Some(numbers.block));
-    let mut judge =
-        Judge { kernel, facts: &facts, ranges: &ranges, numbering: numbering(kernel), align, claims };
+    let mut judge = Judge {
+        kernel,
+        facts: &facts,
+        ranges: &ranges,
+        numbering: numbering(kernel),
+        align,
+        claims,
+        last: HashMap::new(),
+    };
     let Some(expected) = reference::run_observed(kernel, launch, &mut judge) else { return };
     let halved = reference::run_observed(kernel, launch, &mut Halves { kernel, facts: &facts });
     if halved.as_ref().is_none_or(|halved| !is_same(&expected, halved)) {
@@ -157,6 +164,8 @@ struct Judge<'a> {
     numbering: HashMap<*const Inst, usize>,
     align: u32,
     claims: &'a mut Claims,
+    /// What values were the last time, by number.
+    last: HashMap<Value, Vec<u64>>,
 }
 
 impl Judge<'_> {
@@ -203,11 +212,15 @@ impl Observer for Judge<'_> {
             return;
         }
         let Some(range) = self.ranges.of(value) else { self.fail(&format!("{value:?} is reached")) };
-        if let Some(constant) = self.facts.decided[value.0 as usize]
-            && lanes != [constant.bits]
-        {
-            self.fail(&format!("{value:?} is {lanes:?} and is claimed to be {constant:?}"));
+        let decided = match self.facts.decided[value.0 as usize] {
+            Some(Decided::Constant(constant)) => Some(vec![constant.bits]),
+            Some(Decided::Operand(operand)) => self.last.get(&operand).cloned(),
+            None => None,
+        };
+        if decided.is_some_and(|decided| lanes != decided) {
+            self.fail(&format!("{value:?} is {lanes:?}, against {:?}", self.facts.decided[value.0 as usize]));
         }
+        self.last.insert(value, lanes.to_vec());
         for &bits in &*lanes {
             let number = Const { scalar: ty.scalar, bits }.as_int().expect("an integer");
             if !range.contains(number) {

@@ -36,6 +36,8 @@ fn transformation(name: &str) -> Option<fn(&mut Kernel) -> bool> {
     match name {
         "prepare" => Some(prepare),
         "optimize" => Some(optimize),
+        // Blocks of 64 threads.
+        "coalesce" => Some(|kernel| pass::coalesce::run(kernel, 64)),
         "partial_unroll" => Some(pass::partial_unroll::run),
         _ => pass::PREPARE.iter().chain(pass::OPTIMIZE).find(|pass| pass.name == name).map(|pass| pass.run),
     }

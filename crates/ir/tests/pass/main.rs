@@ -5,6 +5,7 @@
 mod support;
 
 mod cases;
+mod coalesce;
 mod equivalence;
 mod evaluation;
 mod partial_unroll;

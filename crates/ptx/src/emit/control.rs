@@ -1,6 +1,7 @@
 //! Control flow: branches, loops, and the moves of values where ways join.
 
 use smallvec::SmallVec;
+use tilewise_ir::pass::partial_unroll;
 use tilewise_ir::{Const, Inst, Label, Scalar, SiteKind, Type, Value};
 
 use super::code::{self, Class, Guard, Jump, Line, Operand, Reg};
@@ -105,6 +106,10 @@ impl<'k> Emitter<'k> {
         let end = self.target();
         match (has_code(&then_lines), has_code(&else_lines)) {
             (false, false) => return,
+            (true, false) if is_short(&then_lines) => {
+                self.lines.extend(then_lines.into_iter().map(|line| predicated(line, pred)));
+                return;
+            }
             (true, false) => {
                 self.jump_if(pred, false, end);
                 self.lines.extend(then_lines);
@@ -234,6 +239,10 @@ impl<'k> Emitter<'k> {
         }
         self.skip_if_empty(&count, end);
         self.label(head);
+        if 2 * partial_unroll::loaded_bytes(self.kernel, block) > partial_unroll::MAX_BYTES {
+            // Two rounds at a time would have more bytes under way than pays, and take registers for them.
+            asm!(self, ".pragma \"nounroll\"");
+        }
         let outer = self.pointers.len();
         self.pointers.extend(pointers);
         let rounds = self.rounds(inst, label, Loop { results: &inst.results, carried, next, exit: end });
@@ -320,6 +329,37 @@ impl Count {
             return self.scalar.size() < 4;
         };
         hi + step <= if self.counter.class == Class::B64 { i64::MAX.into() } else { i32::MAX.into() }
+    }
+}
+
+/// The most instructions that are predicated rather than jumped over.
+const SHORT: usize = 4;
+
+/// Whether a branch is a few loads, stores and what is computed between them. A jump over it would cost about what it saves, and
+/// `ptxas` hands out fewer registers where there is none: a tree in shared memory takes 10 instead of 12. What orders threads, or
+/// concerns a warp, is jumped over: those who take part in it are at one place then.
+fn is_short(lines: &[Line]) -> bool {
+    let texts = || {
+        lines.iter().filter(|line| line.is_code()).map(|line| match line {
+            Line::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    let is_access = |text: &str| ["ld.", "st.", "red."].iter().any(|start| text.starts_with(start));
+    let is_plain = |text: &str| {
+        let computes =
+            ["add.", "sub.", "mul.", "mad.", "fma.", "min.", "max.", "mov.", "shl.", "and.", "or.", "xor."];
+        is_access(text) || computes.iter().any(|start| text.starts_with(start))
+    };
+    let is_all = texts().all(|text| text.is_some_and(is_plain));
+    is_all && texts().count() <= SHORT && texts().flatten().any(is_access)
+}
+
+/// An instruction that is done where a predicate is true.
+fn predicated(line: Line, pred: Reg) -> Line {
+    match line {
+        Line::Text(text) => Line::Text(format!("@{pred} {text}")),
+        other => other,
     }
 }
 

@@ -36,6 +36,7 @@ mod returns;
 mod shared_memory;
 mod shift;
 mod staging;
+mod thread_tiles;
 mod tile;
 mod vectors;
 mod views;

@@ -21,6 +21,7 @@ mod rounds;
 use crate::kernel::{Block, Inst, Kernel, Value};
 use crate::op::{Label, Op};
 use crate::pass::constants::{Constants, Prologue};
+use crate::pass::partial_unroll;
 use crate::pass::rewrite::{Copier, Substitution};
 use crate::pass::uses::LabelCounts;
 use crate::types::Const;
@@ -100,6 +101,9 @@ impl Unroller<'_> {
     /// Unrolls a `For` with so many operations in it, if it is to be; gives how many operations it becomes.
     fn count(&mut self, inst: &Inst, label: Label, ops: usize, out: &mut Vec<Inst>) -> Option<usize> {
         let rounds = self.counter_values(inst, label)?;
+        if partial_unroll::streams(self.kernel, &self.constants, &self.labels, inst) {
+            return None;
+        }
         let after = self.affordable(&inst.blocks[0], ops, rounds.len())?;
         let body = &inst.blocks[0];
         let counter = body.params[0];
