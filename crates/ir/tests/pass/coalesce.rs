@@ -33,11 +33,11 @@ fn kernel(random: &mut Random, threads: usize) -> Kernel {
             // What is written, at the same element.
             0 => ("out", "%e".to_owned()),
             1 => {
-                write!(body, "%at{n} = add %e, %one\n").expect("a string");
+                writeln!(body, "%at{n} = add %e, %one").expect("a string");
                 ("a", format!("%at{n}"))
             }
             2 => {
-                write!(body, "%at{n} = rem %e, %some\n").expect("a string");
+                writeln!(body, "%at{n} = rem %e, %some").expect("a string");
                 ("a", format!("%at{n}"))
             }
             _ => ("a", "%e".to_owned()),
