@@ -144,6 +144,13 @@ impl Group {
                 if batch.class.is_atomic() && used.stamp != batch.stamp {
                     return false;
                 }
+                // The full shadow knows which of plain and atomic writes came last.
+                let later = &owned.uses[number + 1..];
+                if batch.class.is_write()
+                    && later.iter().any(|used| used.class.is_write() && used.mask & batch.mask != 0)
+                {
+                    return false;
+                }
                 number
             }
             None => {
@@ -595,6 +602,7 @@ fn race(
             second: Who { block: second.block, thread: second.thread, interval: second.interval },
             right,
             wrong,
+            did: value(first.value),
         },
     );
 }

@@ -56,10 +56,30 @@ pub(crate) struct First {
 /// What an instance is about.
 #[derive(Clone, Debug)]
 pub(crate) enum Detail {
-    Race { word: usize, first: Who, second: Who, right: Datum, wrong: Datum },
-    Access { word: Option<usize>, who: Who, fact: Fact },
-    Thread { who: Who, fact: Fact },
-    Groups { first: Vec<Group>, second: Vec<Group>, rounds: u64, who: Who },
+    /// `did` is what the first wrote or read.
+    Race {
+        word: usize,
+        first: Who,
+        second: Who,
+        right: Datum,
+        wrong: Datum,
+        did: Datum,
+    },
+    Access {
+        word: Option<usize>,
+        who: Who,
+        fact: Fact,
+    },
+    Thread {
+        who: Who,
+        fact: Fact,
+    },
+    Groups {
+        first: Vec<Group>,
+        second: Vec<Group>,
+        rounds: u64,
+        who: Who,
+    },
 }
 
 /// What is said of an access or a thread.
@@ -208,7 +228,7 @@ impl Entry {
         match (key, self.first.detail) {
             (
                 Key::Race { first: a, second: b, pattern, between_blocks },
-                Detail::Race { word, first, second, right, wrong },
+                Detail::Race { word, first, second, right, wrong, did },
             ) => {
                 let harmless = self.harmless;
                 finding.severity = if harmless { Severity::Warning } else { Severity::Error };
@@ -224,8 +244,18 @@ impl Entry {
                 let step = |party, action, value| Step { party, action, value };
                 finding.steps = match pattern {
                     RacePattern::ReadWrite => vec![step(1, of_second, wrong), step(0, of_first, wrong)],
-                    RacePattern::WriteRead => vec![step(1, of_second, wrong), step(0, of_first, right)],
-                    RacePattern::WriteWrite => vec![step(1, of_second, right), step(0, of_first, wrong)],
+                    RacePattern::WriteRead => vec![step(1, of_second, wrong), step(0, of_first, did)],
+                    RacePattern::WriteWrite => {
+                        // What an update leaves depends on the order.
+                        let leaves = |action, value| match action {
+                            Action::AtomicUpdate => Datum::Unknown,
+                            _ => value,
+                        };
+                        vec![
+                            step(1, of_second, leaves(of_second, right)),
+                            step(0, of_first, leaves(of_first, did)),
+                        ]
+                    }
                 };
                 finding.kind = Kind::Race { pattern, between_blocks, harmless, right, wrong };
             }
@@ -329,23 +359,51 @@ pub(crate) fn datum(plan: &Plan<'_>, site: u16, bits: u64) -> Datum {
     Datum::Value(Number::new(plan.scalar(site), bits))
 }
 
-/// What a race is and what it does to the value of a word, seen from its second access: `old` is what it found, `written`
-/// what it wrote, `before` what was there before the first one if that is known and anything was.
+/// The first access of a race, as seen from its second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Earlier {
+    pub(crate) class: Class,
+    pub(crate) site: u16,
+    /// What it left, or what it found if it wrote nothing, if that is known.
+    pub(crate) did: Option<u64>,
+    /// What was there before it, if that is known and anything was.
+    pub(crate) before: Option<u64>,
+}
+
+/// What a race is, and what it does to the value of a word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RaceValues {
+    pub(crate) pattern: PatternKey,
+    /// What is read, or left, in the order of the source.
+    pub(crate) right: Datum,
+    /// The same in the other order.
+    pub(crate) wrong: Datum,
+    /// What the first access wrote or read.
+    pub(crate) did: Datum,
+}
+
+/// The values of a race, seen from its second access: `old` is what it found, `written` what it wrote. Others may have written
+/// between the two.
 pub(crate) fn values_of_race(
     plan: &Plan<'_>,
     site: u16,
-    earlier: Class,
+    first: Earlier,
     old: u64,
     written: Option<u64>,
-    before: Option<u64>,
-) -> (PatternKey, Datum, Datum) {
+) -> RaceValues {
     let value = |bits| datum(plan, site, bits);
-    match (earlier.is_write(), written) {
-        (true, Some(new)) => (PatternKey::WriteWrite, value(new), value(old)),
-        (false, new) => (PatternKey::ReadWrite, value(old), new.map_or(Datum::Unknown, value)),
-        (true, None) if earlier.is_atomic() => (PatternKey::WriteRead, value(old), Datum::Unknown),
-        (true, None) => (PatternKey::WriteRead, value(old), before.map_or(Datum::Unwritten, value)),
-    }
+    let did = first.did.map_or(Datum::Unknown, value);
+    let (pattern, right, wrong) = match (first.class.is_write(), written) {
+        // What an update leaves depends on the order.
+        (true, Some(new)) if plan.site(first.site).action == Action::AtomicUpdate => {
+            (PatternKey::WriteWrite, value(new), Datum::Unknown)
+        }
+        (true, Some(new)) => (PatternKey::WriteWrite, value(new), did),
+        (false, new) => (PatternKey::ReadWrite, did, new.map_or(Datum::Unknown, value)),
+        (true, None) if first.class.is_atomic() => (PatternKey::WriteRead, value(old), Datum::Unknown),
+        (true, None) => (PatternKey::WriteRead, value(old), first.before.map_or(Datum::Unwritten, value)),
+    };
+    RaceValues { pattern, right, wrong, did }
 }
 
 /// What the wrong order gives. Who reads what a thread writes several times may find a value in between, so that what was

@@ -15,7 +15,8 @@ use crate::global::{BlockGlobal, LaunchGlobal};
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite};
 use crate::record::{
-    Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race, wrong_value,
+    Detail, Earlier, Fact, Instance, Key, RaceValues, Record, Who, is_harmless, misaligned, values_of_race,
+    wrong_value,
 };
 
 /// What the blocks of a launch share.
@@ -122,15 +123,17 @@ impl<'a> BarrierBlock<'a> {
                 Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
-        for &(class, earlier) in &verdict.races {
-            let (pattern, right, wrong) = values_of_race(plan, site, class, old, written, before(earlier));
+        for &(class, earlier, left) in &verdict.races {
+            let first =
+                Earlier { class, site: earlier.site(), did: left.value(old), before: before(earlier) };
+            let RaceValues { pattern, right, wrong, did } = values_of_race(plan, site, first, old, written);
             let key = Key::Race { first: earlier.site(), second: site, pattern, between_blocks: false };
             let wrong = wrong_value(pattern, right, wrong, earlier.is_again());
             let harmless = is_harmless(right, wrong);
             let first = Who { thread: earlier.thread(), ..who };
             let instance =
                 Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order };
-            self.record.add(instance, || Detail::Race { word, first, second: who, right, wrong });
+            self.record.add(instance, || Detail::Race { word, first, second: who, right, wrong, did });
         }
     }
 }

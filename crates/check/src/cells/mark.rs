@@ -9,6 +9,10 @@ impl Mark {
     pub(super) const FIRST: u64 = 1 << 15;
     /// Set in the mark of a write to a word that its thread had written in the same interval before.
     const AGAIN: u64 = 1 << 14;
+    /// Set in the mark of a plain write to a word that an atomic operation has changed since.
+    const CHANGED: u64 = 1 << 13;
+    /// Set in the mark of a plain write to a word that somebody else had written in the same interval before.
+    const OTHERS: u64 = 1 << 12;
     pub(super) const THREAD: u64 = (1 << 10) - 1;
 
     #[inline(always)]
@@ -40,10 +44,30 @@ impl Mark {
         self.0 & Mark::AGAIN != 0
     }
 
+    /// Whether an atomic operation has changed the word since this plain write.
+    pub(super) fn is_changed(self) -> bool {
+        self.0 & Mark::CHANGED != 0
+    }
+
+    /// Whether this plain write is the only one of its interval.
+    pub(super) fn is_alone(self) -> bool {
+        self.0 & (Mark::AGAIN | Mark::OTHERS) == 0
+    }
+
     /// The mark of another write by the same thread in the same interval.
     #[inline(always)]
     pub(super) fn once_more(self, mark: u64) -> Mark {
-        Mark(mark | Mark::AGAIN | self.0 & Mark::FIRST)
+        Mark(mark | Mark::AGAIN | self.0 & (Mark::FIRST | Mark::OTHERS))
+    }
+
+    /// The mark of a plain write to a word that an atomic operation changes.
+    pub(super) fn changed(self) -> Mark {
+        Mark(self.0 | Mark::CHANGED)
+    }
+
+    /// The mark of a plain write to a word that somebody else has written in the same interval.
+    pub(super) fn after_others(self) -> Mark {
+        Mark(self.0 | Mark::OTHERS)
     }
 }
 

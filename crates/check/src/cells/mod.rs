@@ -56,13 +56,40 @@ pub(crate) struct Cells {
 struct Atomics {
     writes: LatestAndEarlier,
     reads: LatestAndEarlier,
+    /// What the last plain write had left where an atomic operation has changed it since.
+    left: Vec<u64>,
+}
+
+/// What an access of this interval has left in a word, or what it found there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// What is in the word now.
+    Current,
+    /// This.
+    Value(u64),
+    /// This or what is in the word now.
+    Either(u64),
+    /// It is not known.
+    Unknown,
+}
+
+impl Left {
+    /// The value, if it is known; `old` is what is in the word now.
+    pub(crate) fn value(self, old: u64) -> Option<u64> {
+        match self {
+            Left::Current => Some(old),
+            Left::Value(value) => Some(value),
+            Left::Either(value) => Some(value).filter(|&value| value == old),
+            Left::Unknown => None,
+        }
+    }
 }
 
 /// What is wrong with an access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// The accesses that it conflicts with, and what they are.
-    pub(crate) races: SmallVec<[(Class, Mark); 4]>,
+    /// The accesses that it conflicts with, what they are, and the values that they left or found.
+    pub(crate) races: SmallVec<[(Class, Mark, Left); 4]>,
     /// Whether it reads what nobody has written.
     pub(crate) unwritten: bool,
     /// Whether a barrier since [`Time::since`] orders it with an earlier access.
@@ -78,8 +105,10 @@ impl Verdict {
 impl Cells {
     /// The shadow of `len` words; atomic accesses take more room.
     pub(crate) fn new(len: usize, atomic: bool) -> Cells {
-        let atomics =
-            || Box::new(Atomics { writes: LatestAndEarlier::new(len), reads: LatestAndEarlier::new(len) });
+        let atomics = || {
+            let (writes, reads) = (LatestAndEarlier::new(len), LatestAndEarlier::new(len));
+            Box::new(Atomics { writes, reads, left: vec![0; len] })
+        };
         Cells {
             writes: vec![Mark::default(); len],
             before: vec![0; len],
@@ -119,7 +148,29 @@ impl Cells {
         self.writes[word].stamp() >= base || self.atomics.as_deref().is_some_and(atomic)
     }
 
-    /// Judges an access by one thread, and notes it. `before` is what is in the word; it matters for a plain write.
+    /// What an access of the interval that is now has left or found.
+    fn left(&self, word: usize, class: Class, mark: Mark) -> Left {
+        let plain = self.writes[word];
+        let atomic = self.atomics.as_deref().map_or(Mark::default(), |a| a.writes.latest.first[word]);
+        let now = mark.stamp();
+        match class {
+            Class::Write if plain.is_changed() => {
+                self.atomics.as_deref().map_or(Left::Unknown, |atomics| Left::Value(atomics.left[word]))
+            }
+            Class::Write => Left::Current,
+            Class::AtomicWrite if mark == atomic && (plain.stamp() != now || plain.is_changed()) => {
+                Left::Current
+            }
+            Class::AtomicWrite => Left::Unknown,
+            Class::Read | Class::AtomicRead if atomic.stamp() == now => Left::Unknown,
+            Class::Read | Class::AtomicRead if plain.stamp() != now => Left::Current,
+            // It was before the write or after it.
+            Class::Read | Class::AtomicRead if plain.is_alone() => Left::Either(self.before[word]),
+            Class::Read | Class::AtomicRead => Left::Unknown,
+        }
+    }
+
+    /// Judges an access by one thread, and notes it. `before` is what is in the word; it matters for one that writes.
     pub(crate) fn touch(
         &mut self,
         word: usize,
@@ -137,7 +188,7 @@ impl Cells {
                 }
                 if earlier.stamp() == time.now {
                     if class.conflicts(other) {
-                        verdict.races.push((other, earlier));
+                        verdict.races.push((other, earlier, self.left(word, other, earlier)));
                     }
                 } else {
                     verdict.ordered = true;
@@ -164,11 +215,19 @@ impl Cells {
                     self.writes[word] = last.once_more(mark.0);
                 } else {
                     self.before[word] = before;
-                    self.writes[word] = Mark(mark.0 | if written { 0 } else { Mark::FIRST });
+                    let mark = Mark(mark.0 | if written { 0 } else { Mark::FIRST });
+                    self.writes[word] = if last.stamp() == time.now { mark.after_others() } else { mark };
                 }
             }
             (Class::AtomicRead, Some(atomics)) => atomics.reads.note(word, mark),
-            (Class::AtomicWrite, Some(atomics)) => atomics.writes.note(word, mark),
+            (Class::AtomicWrite, Some(atomics)) => {
+                let plain = &mut self.writes[word];
+                if !plain.is_changed() {
+                    *plain = plain.changed();
+                    atomics.left[word] = before;
+                }
+                atomics.writes.note(word, mark);
+            }
             (_, None) => {}
         }
         verdict
@@ -402,7 +461,7 @@ mod tests {
         assert!(touch(&mut cells, Class::AtomicWrite, 1, 2).is_fine());
         assert!(touch(&mut cells, Class::AtomicWrite, 2, 2).is_fine());
         let verdict = touch(&mut cells, Class::Read, 2, 2);
-        assert_eq!(verdict.races[..], [(Class::AtomicWrite, Mark::new(2, 7, 1))]);
+        assert_eq!(verdict.races[..], [(Class::AtomicWrite, Mark::new(2, 7, 1), Left::Unknown)]);
         assert_eq!(touch(&mut cells, Class::AtomicRead, 5, 2).races.len(), 0);
         assert_eq!(
             touch(&mut cells, Class::Write, 2, 2).races.len(),

@@ -26,6 +26,8 @@ pub(crate) struct Past {
     pub(crate) site: u16,
     /// Among which threads it is atomic, if it is.
     pub(crate) scope: Scope,
+    /// What it left, or what it found if it wrote nothing.
+    pub(crate) value: u64,
 }
 
 /// What a release has published at a word.
@@ -222,6 +224,7 @@ mod tests {
                     interval,
                     site: 0,
                     scope: Scope::Device,
+                    value: 0,
                 };
                 let ordered = cell.ordered_by_barriers(class, past, intervals.since());
                 let races = !cell.conflicts(class, past, &clock).is_empty();

@@ -33,7 +33,8 @@ use crate::global::bits;
 use crate::local::Local;
 use crate::plan::{Class, Place, Plan, PlannedSite, scope};
 use crate::record::{
-    Detail, Fact, Instance, Key, Record, Who, is_harmless, misaligned, values_of_race, wrong_value,
+    Detail, Earlier, Fact, Instance, Key, RaceValues, Record, Who, is_harmless, misaligned, values_of_race,
+    wrong_value,
 };
 
 /// Watches a launch.
@@ -136,6 +137,7 @@ impl ClockBlock<'_> {
             interval: who.interval,
             site: one.site.canon,
             scope: scope(one.site.access.kind),
+            value: one.written.unwrap_or(one.old),
         };
         let (cell, word, own) = match one.site.place {
             Place::Global { buffer, offset } => {
@@ -159,8 +161,9 @@ impl ClockBlock<'_> {
         let conflicts = cell.conflicts(one.class, past, &thread.known);
         self.intervals.judged(ordered, !conflicts.is_empty());
         for (class, earlier) in conflicts {
-            let (pattern, right, wrong) =
-                values_of_race(plan, one.site.canon, class, one.old, one.written, cell.before);
+            let first = Earlier { class, site: earlier.site, did: Some(earlier.value), before: cell.before };
+            let RaceValues { pattern, right, wrong, did } =
+                values_of_race(plan, one.site.canon, first, one.old, one.written);
             let wrong = wrong_value(pattern, right, wrong, cell.again);
             let between_blocks = earlier.block != self.block;
             let key = Key::Race { first: earlier.site, second: one.site.canon, pattern, between_blocks };
@@ -169,7 +172,7 @@ impl ClockBlock<'_> {
             let harmless = is_harmless(right, wrong);
             self.record.add(
                 Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order },
-                || Detail::Race { word, first, second: who, right, wrong },
+                || Detail::Race { word, first, second: who, right, wrong, did },
             );
         }
         if one.class.is_atomic() {

@@ -204,6 +204,7 @@ pub(super) fn step(finding: &Finding, step: &Step) -> String {
         (Action::AtomicRead, value) => format!("reads {value} from {element} atomically"),
         (Action::Write, value) => format!("writes {value} to {element}"),
         (Action::AtomicWrite, value) => format!("writes {value} to {element} atomically"),
+        (Action::AtomicUpdate, Datum::Unknown) => format!("updates {element} atomically"),
         (Action::AtomicUpdate, value) => format!("updates {element} atomically: it becomes {value}"),
         (Action::Barrier, _) => "waits at the barrier".to_owned(),
         (Action::Loop, _) => "goes into the next round".to_owned(),

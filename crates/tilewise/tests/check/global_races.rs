@@ -193,3 +193,25 @@ fn values_in_between() {
         assert!(report.first_error().is_some(), "{report}");
     }
 }
+
+#[kernel]
+fn written_and_counted(out: &mut TileTensor<u32, 1>) {
+    if thread_idx().x == 0 {
+        out[0] = 5; // write
+    }
+    out.atomic(0).fetch_add(1); // count
+}
+
+/// Between the two accesses that are shown another may have changed the element.
+#[test]
+fn a_line_is_said_to_write_what_it_wrote() {
+    let report = report(|ctx| {
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(written_and_counted(&mut out), grid_dim(1), block_dim(2))
+    });
+    assert_found(&report, &[("write-write", &["write", "count"], 1, 1)]);
+    let text = report.to_string();
+    assert!(text.contains("thread (0, 0, 0) of block (0, 0, 0) writes 5 to `out[0]`"), "{text}");
+    assert!(text.contains("7 is left if the lines run in the order of the source; 5 in the order"), "{text}");
+    assert!(!text.contains("writes 6"), "{text}");
+}

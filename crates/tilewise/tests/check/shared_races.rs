@@ -1,9 +1,9 @@
 //! Races in shared memory.
 
 use tilewise::prelude::*;
-use tilewise::report::{Datum, Kind};
+use tilewise::report::{Datum, Kind, Report};
 
-use crate::harness::{assert_found, clean, element, parties, report, vector, zeros};
+use crate::harness::{assert_found, clean, element, lines, parties, report, vector, zeros};
 
 fn integer(value: Datum) -> i128 {
     match value {
@@ -232,4 +232,47 @@ fn a_value_that_is_written_several_times() {
     assert!(report.first_error().is_some(), "{report}");
     let race = &report.findings[0];
     assert!(matches!(race.kind, Kind::Race { harmless: false, .. }), "{report}");
+}
+
+#[kernel]
+fn counted(out: &mut TileTensor<u32, 1>, #[comptime] atomic: bool) {
+    let s = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([1]));
+    let tid = thread_idx().x;
+    if tid == 0 {
+        s[0] = 1;
+    }
+    barrier();
+    if tid == 1 {
+        if atomic {
+            s[0] = 5; // first
+        } else {
+            out[0] = s[0]; // first
+        }
+    }
+    if tid == 2 {
+        if atomic {
+            s.atomic(0).fetch_add(1);
+        } else {
+            s[0] = 6;
+        }
+    }
+    if tid == 3 {
+        s[0] = 9; // last
+    }
+}
+
+/// Between the two accesses of a race another may have changed the element: what the first did is told, or nothing.
+#[test]
+fn a_line_is_said_to_do_what_it_did() {
+    for (atomic, did) in [(true, "writes 5 to `s[0]`"), (false, "reads `s[0]`")] {
+        let report = report(|ctx| {
+            let mut out = zeros(ctx, 1)?;
+            ctx.enqueue_function(counted(&mut out, atomic), grid_dim(1), block_dim(4))
+        });
+        let race = report.findings.iter().find(|race| lines(race) == ["first", "last"]);
+        let race = race.unwrap_or_else(|| panic!("{report}"));
+        let alone = Report { findings: vec![race.clone()], ..report.clone() }.to_string();
+        assert!(alone.contains(&format!("thread (1, 0, 0) of block (0, 0, 0) {did}")), "{alone}");
+        assert!(!alone.contains("writes 6") && !alone.contains("instead of 6"), "{alone}");
+    }
 }
