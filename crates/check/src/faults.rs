@@ -91,8 +91,8 @@ pub(crate) fn block(plan: &Plan<'_>, why: &GivenUp, who: Who, record: &mut Recor
             let key = Key::WarpDivergence { spans: spans(waiting) };
             (key, groups(waiting), ended, 0, first_thread(waiting))
         }
-        GivenUp::NoProgress { spinning, at_barrier } => {
-            let key = Key::NoProgress { spans: spans(spinning) };
+        GivenUp::NoProgress { cycles, spinning, at_barrier } => {
+            let key = Key::NoProgress { cycles: *cycles, spans: spans(spinning) };
             (key, groups(spinning), groups(at_barrier), 0, first_thread(spinning))
         }
         GivenUp::TooManyRounds { rounds, running } => {

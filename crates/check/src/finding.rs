@@ -146,8 +146,10 @@ pub enum Kind {
         /// The lane.
         lane: u32,
     },
-    /// Threads wait in a loop for what nobody will do. Counts blocks.
+    /// Threads wait in a loop for what nobody will do, or go round one that comes back to where it was. Counts blocks.
     NoProgress {
+        /// Whether something changes from round to round, and comes back to what it was.
+        cycles: bool,
         /// Who spins in which loop.
         spinning: Vec<Group>,
         /// Who waits at a barrier meanwhile.

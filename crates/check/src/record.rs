@@ -25,7 +25,7 @@ pub(crate) enum Key {
     AbsentLane { span: Span },
     Divergence { spans: Vec<Span> },
     WarpDivergence { spans: Vec<Span> },
-    NoProgress { spans: Vec<Span> },
+    NoProgress { cycles: bool, spans: Vec<Span> },
     StepLimit { spans: Vec<Span> },
 }
 
@@ -319,10 +319,10 @@ impl Entry {
                 finding.parties = vec![party(who, 0)];
                 finding.kind = Kind::WarpDivergence { waiting: first, ended: second.into_iter().next() };
             }
-            (Key::NoProgress { spans }, Detail::Groups { first, second, who, .. }) => {
+            (Key::NoProgress { cycles, spans }, Detail::Groups { first, second, who, .. }) => {
                 finding.sites = at_spans(plan, &spans, Action::Loop);
                 finding.parties = vec![party(who, 0)];
-                finding.kind = Kind::NoProgress { spinning: first, at_barrier: second };
+                finding.kind = Kind::NoProgress { cycles, spinning: first, at_barrier: second };
             }
             (Key::StepLimit { spans }, Detail::Groups { first, rounds, who, .. }) => {
                 finding.sites = at_spans(plan, &spans, Action::Loop);

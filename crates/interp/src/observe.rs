@@ -274,8 +274,10 @@ pub enum GivenUp {
         /// Who of the warp has ended.
         ended: Threads,
     },
-    /// Nothing changes any more.
+    /// Nothing changes any more, or what changes comes back to what it was.
     NoProgress {
+        /// Whether something changes, and comes back.
+        cycles: bool,
         /// Who is in which loop.
         spinning: Vec<(Span, Threads)>,
         /// Who waits at which barrier.

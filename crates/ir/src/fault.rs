@@ -102,9 +102,11 @@ pub enum FaultKind {
         /// The lane.
         lane: u32,
     },
-    /// Threads wait for something in a loop, nothing that they look at changes any more, and nobody is left who could
-    /// change it.
+    /// Threads go round a loop for ever: nothing that they look at changes any more and nobody is left who could change it, or
+    /// what changes comes back to what it was.
     NoProgress {
+        /// Whether something changes from round to round, and comes back to what it was.
+        cycles: bool,
         /// Who spins in which loop; at least one entry.
         spinning: Vec<Waiting>,
         /// Who waits at a barrier or an operation of a warp meanwhile.
@@ -221,8 +223,11 @@ impl fmt::Display for FaultKind {
                 write!(f, "a loop has not ended after {rounds} rounds, which is the limit: ")?;
                 list(f, running, "is", "are")
             }
-            FaultKind::NoProgress { spinning, at_barrier } => {
-                f.write_str("a loop makes no progress: nothing that it looks at changes any more: ")?;
+            FaultKind::NoProgress { cycles, spinning, at_barrier } => {
+                f.write_str(match cycles {
+                    true => "a loop never ends: what it changes comes back to what it was: ",
+                    false => "a loop makes no progress: nothing that it looks at changes any more: ",
+                })?;
                 list(f, spinning, "spins", "spin")?;
                 if !at_barrier.is_empty() {
                     f.write_str("; at a barrier: ")?;

@@ -50,6 +50,11 @@ pub fn help(finding: &Finding) -> String {
              like, which take the lanes that there are, or guard the shuffle's result"
                 .to_owned()
         }
+        Kind::NoProgress { cycles: true, .. } => {
+            "see that the loop's condition becomes false: what it changes takes the same values again and again (a number \
+             that wraps, a remainder, a value that is toggled), and with none of them does the loop end"
+                .to_owned()
+        }
         Kind::NoProgress { at_barrier, .. } if !at_barrier.is_empty() => {
             "the loop waits for threads that wait for it at the barrier: let those write what the loop looks at before \
              their `barrier()`"

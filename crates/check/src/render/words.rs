@@ -61,6 +61,9 @@ pub fn headline(finding: &Finding) -> String {
         Kind::AbsentLane { lane } => {
             format!("a shuffle from lane {lane}, which the warp does not have or which has returned")
         }
+        Kind::NoProgress { cycles: true, .. } => {
+            "a loop never ends: what it changes comes back to what it was".to_owned()
+        }
         Kind::NoProgress { .. } => {
             "threads wait in a loop for something that nobody is left to do".to_owned()
         }
@@ -330,7 +333,7 @@ pub(super) fn groups(finding: &Finding) -> Vec<(&Group, (&'static str, &'static 
         Kind::BarrierDivergence { waiting, .. } | Kind::WarpDivergence { waiting, .. } => {
             waiting.iter().map(|g| (g, WAIT, Action::Barrier)).collect()
         }
-        Kind::NoProgress { spinning, at_barrier } => {
+        Kind::NoProgress { spinning, at_barrier, .. } => {
             let spinning = spinning.iter().map(|g| (g, SPIN, Action::Loop));
             spinning.chain(at_barrier.iter().map(|g| (g, WAIT, Action::Barrier))).collect()
         }

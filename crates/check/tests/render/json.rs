@@ -86,7 +86,7 @@ fn every_kind_has_the_documented_name() {
         Kind::OutsideMemory { offset: 1, len: 1 },
         Kind::Misaligned { align: 16, remainder: 4 },
         Kind::BarrierDivergence { waiting: groups(), ended: Some(group(None, 4, 4)) },
-        Kind::NoProgress { spinning: groups(), at_barrier: groups() },
+        Kind::NoProgress { cycles: false, spinning: groups(), at_barrier: groups() },
         Kind::StepLimit { rounds: 1, running: groups() },
         Kind::DivisionByZero,
         Kind::RangeStep { step: 0 },

@@ -294,7 +294,11 @@ fn loops_that_do_not_end() {
         count: 2,
         sites: vec![site(Action::Loop, place())],
         parties: vec![party(5, 0, 0, 0)],
-        ..finding(Kind::NoProgress { spinning: vec![group(place(), 0, 7)], at_barrier: Vec::new() })
+        ..finding(Kind::NoProgress {
+            cycles: false,
+            spinning: vec![group(place(), 0, 7)],
+            at_barrier: Vec::new(),
+        })
     };
     let endless = Finding {
         kind: Kind::StepLimit { rounds: 1, running: vec![group(None, 3, 3)] },
@@ -402,7 +406,7 @@ fn nothing_known_is_no_reason_to_fail() {
         Kind::OutsideMemory { offset: 1, len: 1 },
         Kind::Misaligned { align: 16, remainder: 4 },
         Kind::BarrierDivergence { waiting: Vec::new(), ended: None },
-        Kind::NoProgress { spinning: Vec::new(), at_barrier: Vec::new() },
+        Kind::NoProgress { cycles: false, spinning: Vec::new(), at_barrier: Vec::new() },
         Kind::StepLimit { rounds: 1, running: Vec::new() },
         Kind::DivisionByZero,
         Kind::RangeStep { step: 0 },

@@ -474,9 +474,11 @@ impl<'a> Machine<'a> {
         let at_barrier = at_barrier.iter().map(|(span, threads)| self.waiting(*span, threads)).collect();
         let (at, first) = first_of(&spinning);
         let named = spinning.iter().map(|(span, threads)| self.waiting(*span, threads)).collect();
-        let kind = FaultKind::NoProgress { spinning: named, at_barrier };
+        let cycles = self.progress.changed();
+        let kind = FaultKind::NoProgress { cycles, spinning: named, at_barrier };
         self.faults.add_group(self.place(), at, first, || kind);
         self.announce_give_up(|machine| GivenUp::NoProgress {
+            cycles,
             spinning,
             at_barrier: machine.groups_at_barriers(),
         });

@@ -31,6 +31,8 @@ pub(super) struct Progress {
     /// The round at which a state is kept.
     keep: u64,
     kept: Option<Box<State>>,
+    /// Whether anything was seen to change since then.
+    changed: bool,
     /// Whether the block has been stuck. From then on it is told exactly whether it changes memory, lest blocks that
     /// only write what is there already wake each other for ever.
     was_stuck: bool,
@@ -84,6 +86,11 @@ impl Progress {
         self.was_stuck || self.kept.is_some()
     }
 
+    /// Whether something changed before the state came again.
+    pub(super) fn changed(&self) -> bool {
+        self.changed
+    }
+
     /// The least number of turns that any group had.
     pub(super) fn turn(&self) -> u32 {
         self.turn
@@ -123,6 +130,7 @@ impl Machine<'_> {
         if rounds >= self.progress.keep {
             self.progress.keep = rounds.saturating_mul(2);
             self.progress.kept = Some(Box::new(self.state()));
+            self.progress.changed = false;
         }
         self.progress.next = rounds + 1;
         None
@@ -154,7 +162,11 @@ impl Machine<'_> {
                 differs(&self.registers.narrow, &kept.registers.narrow, number)
             }
         };
-        if kept.pc != self.pc || kept.threads != self.active.threads || differs(wide, number) {
+        if kept.pc != self.pc || kept.threads != self.active.threads {
+            return false;
+        }
+        if differs(wide, number) {
+            self.progress.changed = true;
             return false;
         }
         if kept.changes != self.changes && self.launch.code.waits {
@@ -164,13 +176,15 @@ impl Machine<'_> {
         let wide = (0..self.registers.wide.len()).map(|number| (true, number));
         if let Some(register) = narrow.chain(wide).find(|&(wide, number)| differs(wide, number)) {
             self.progress.differed = register;
+            self.progress.changed = true;
             return false;
         }
-        kept.others == sorted(&self.others)
+        let same_memory = kept.shared == self.shared && kept.local == self.local;
+        let same = kept.others == sorted(&self.others)
             && kept.at_barrier == sorted(&self.at_barrier)
-            && kept.at_warp == sorted(&self.at_warp)
-            && kept.shared == self.shared
-            && kept.local == self.local
+            && kept.at_warp == sorted(&self.at_warp);
+        self.progress.changed |= !same_memory;
+        same && same_memory
     }
 }
 

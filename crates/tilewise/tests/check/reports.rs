@@ -103,6 +103,29 @@ fn a_loop_that_changes_its_state_for_ever() {
 }
 
 #[kernel]
+fn round_and_round(out: &mut TileTensor<u32, 1>) {
+    let mut i = 1u32;
+    while i != 0 {
+        i = 5 * i % 8; // step
+    }
+    out[0] = i;
+}
+
+#[test]
+fn a_loop_that_comes_back_to_its_state() {
+    // 1, 5, 1, 5, ...
+    let found = report(|ctx| {
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(round_and_round(&mut out), grid_dim(1), block_dim(1))
+    });
+    assert_eq!(found.findings.len(), 1, "{found}");
+    assert!(matches!(found.findings[0].kind, Kind::NoProgress { cycles: true, .. }), "{found}");
+    let text = found.to_string();
+    assert!(text.contains("a loop never ends: what it changes comes back to what it was"), "{text}");
+    assert!(!text.contains("flag"), "{text}");
+}
+
+#[kernel]
 fn matrix_race(out: &mut TileTensor<u32, 2>) {
     let (x, y) = (thread_idx().x, thread_idx().y);
     out[[y, x / 2]] = x as u32; // race

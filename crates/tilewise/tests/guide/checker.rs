@@ -31,7 +31,7 @@ fn groups(kind: &mut Kind) -> Vec<&mut Group> {
         Kind::BarrierDivergence { waiting, ended } | Kind::WarpDivergence { waiting, ended } => {
             waiting.iter_mut().chain(ended).collect()
         }
-        Kind::NoProgress { spinning, at_barrier } => spinning.iter_mut().chain(at_barrier).collect(),
+        Kind::NoProgress { spinning, at_barrier, .. } => spinning.iter_mut().chain(at_barrier).collect(),
         Kind::StepLimit { running, .. } => running.iter_mut().collect(),
         Kind::Race { .. }
         | Kind::UninitialisedRead
