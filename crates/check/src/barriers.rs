@@ -57,6 +57,7 @@ impl Barriers {
             element: None,
             parties: Vec::new(),
             steps: Vec::new(),
+            notes: Vec::new(),
         });
         findings.collect::<Vec<_>>().into_iter()
     }

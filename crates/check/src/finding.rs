@@ -79,6 +79,37 @@ pub struct Finding {
     pub parties: Vec<Party>,
     /// The shortest order of accesses that goes wrong; empty if there is no order to show.
     pub steps: Vec<Step>,
+    /// What else is to be known of it, for the advice.
+    pub notes: Vec<Note>,
+}
+
+/// What else is to be known of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "note", rename_all = "kebab-case")]
+pub enum Note {
+    /// The two accesses of a race are in different branches of one `if`: no barrier can be between them.
+    Branches,
+    /// The write of a race needs what is read there, by way of an operation of the warp: no order of the two goes wrong on a
+    /// machine that keeps to that.
+    Depends,
+    /// The second access of a race calls the same memory by another name.
+    OneMemory {
+        /// The name.
+        other: String,
+    },
+    /// The kernel has atomics on a memory, such as a flag, that may be meant to order the two accesses of a race. They are
+    /// relaxed, and order nothing else.
+    Relaxed {
+        /// The memory.
+        memory: String,
+    },
+    /// It has such atomics, and their scope is the block, while the race is between blocks.
+    BlockScope {
+        /// The memory.
+        memory: String,
+    },
+    /// Threads wait in an operation of all threads of the block, such as `block::sum`.
+    Collective,
 }
 
 /// The kinds of finding.
@@ -407,6 +438,7 @@ mod tests {
             element: Some(Element { memory: "s".to_owned(), space: MemorySpace::Shared, index: vec![4] }),
             parties: vec![Party { block: [0; 3], thread: [1, 0, 0], site: 0, interval: 7 }],
             steps: vec![Step { party: 0, action: Action::Read, value: Datum::Unknown }],
+            notes: vec![Note::OneMemory { other: "t".to_owned() }],
         };
         let json = serde_json::to_value(&finding).unwrap();
         assert_eq!(
@@ -427,6 +459,7 @@ mod tests {
                 "element": { "memory": "s", "space": "shared", "index": [4] },
                 "parties": [{ "block": [0, 0, 0], "thread": [1, 0, 0], "site": 0, "interval": 7 }],
                 "steps": [{ "party": 0, "action": "read", "value": "unknown" }],
+                "notes": [{ "note": "one-memory", "other": "t" }],
             })
         );
     }

@@ -27,6 +27,7 @@ mod faults;
 mod finding;
 mod global;
 mod local;
+mod notes;
 mod plan;
 pub mod profile;
 mod record;
@@ -35,6 +36,6 @@ mod text;
 
 pub use check::{DEFAULT_MAX_ROUNDS, Wanted, WatchError, Watched, run, watch};
 pub use finding::{
-    Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Number, Party,
+    Action, Datum, Element, Finding, Group, Kind, Location, MemorySpace, NotModelled, Note, Number, Party,
     RacePattern, Report, Severity, Site, Step, ThreadRange,
 };

@@ -315,7 +315,7 @@ fn has_order(kernel: &Kernel) -> bool {
 }
 
 /// Whether an access gives the kernel a value that other blocks may have written.
-fn reads_for_others(kernel: &Kernel, site: &PlannedSite) -> bool {
+pub(crate) fn reads_for_others(kernel: &Kernel, site: &PlannedSite) -> bool {
     match site.access.kind {
         SiteKind::Load | SiteKind::AtomicLoad(..) => true,
         SiteKind::AtomicStore(..) | SiteKind::Store => false,

@@ -5,9 +5,10 @@ use tilewise_interp::{AccessEvent, Chunks, Words};
 use tilewise_ir::Span;
 
 use crate::finding::{
-    Action, Datum, Element, Finding, Group, Kind, Number, Party, RacePattern, Severity, Site, Step,
+    Action, Datum, Element, Finding, Group, Kind, Note, Number, Party, RacePattern, Severity, Site, Step,
 };
 use crate::global::bits;
+use crate::notes;
 use crate::plan::{Class, Place, Plan, PlannedSite};
 
 /// What makes findings equal. Accesses are by number of the first that is the same in the source.
@@ -219,6 +220,7 @@ impl Entry {
             element: None,
             parties: Vec::new(),
             steps: Vec::new(),
+            notes: Vec::new(),
         };
         let at_site = |finding: &mut Finding, site: u16, word: Option<usize>, who: Who| {
             finding.sites = vec![plan.site(site)];
@@ -257,6 +259,13 @@ impl Entry {
                         ]
                     }
                 };
+                finding.notes = notes::of_race(plan, a, b, [first, second], pattern);
+                let mut wrong = wrong;
+                if finding.notes.contains(&Note::Depends) && !harmless {
+                    // There is no other order.
+                    finding.steps.clear();
+                    wrong = Datum::Unknown;
+                }
                 finding.kind = Kind::Race { pattern, between_blocks, harmless, right, wrong };
             }
             (Key::Uninitialised { site }, Detail::Access { word, who, .. }) => {
@@ -312,11 +321,13 @@ impl Entry {
             (Key::Divergence { spans }, Detail::Groups { first, second, who, .. }) => {
                 finding.sites = at_spans(plan, &spans, Action::Barrier);
                 finding.parties = vec![party(who, 0)];
+                finding.notes = notes::of_waits(plan.kernel, &spans);
                 finding.kind = Kind::BarrierDivergence { waiting: first, ended: second.into_iter().next() };
             }
             (Key::WarpDivergence { spans }, Detail::Groups { first, second, who, .. }) => {
                 finding.sites = at_spans(plan, &spans, Action::Barrier);
                 finding.parties = vec![party(who, 0)];
+                finding.notes = notes::of_waits(plan.kernel, &spans);
                 finding.kind = Kind::WarpDivergence { waiting: first, ended: second.into_iter().next() };
             }
             (Key::NoProgress { cycles, spans }, Detail::Groups { first, second, who, .. }) => {

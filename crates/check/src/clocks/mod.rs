@@ -422,11 +422,11 @@ impl BlockObserver for ClockBlock<'_> {
 }
 
 /// Whether an ordering makes known what was released.
-fn acquires(ordering: Ordering) -> bool {
+pub(crate) fn acquires(ordering: Ordering) -> bool {
     matches!(ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
 }
 
 /// Whether an ordering publishes what was done before.
-fn releases(ordering: Ordering) -> bool {
+pub(crate) fn releases(ordering: Ordering) -> bool {
     matches!(ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }

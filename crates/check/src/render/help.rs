@@ -1,7 +1,7 @@
 //! What to do about a finding: short, concrete, with the lines and names at hand.
 
 use super::words::{action_of, counted};
-use crate::{Action, Finding, Kind, Location, MemorySpace, RacePattern};
+use crate::{Action, Finding, Kind, Location, MemorySpace, Note, RacePattern};
 
 /// What to do about a finding.
 pub fn help(finding: &Finding) -> String {
@@ -26,6 +26,13 @@ pub fn help(finding: &Finding) -> String {
             "an aligned access starts at a multiple of {align} bytes: use an index that is a multiple of the width, or \
              `load` and `store` in place of `aligned_load` and `aligned_store`"
         ),
+        Kind::BarrierDivergence { .. } | Kind::WarpDivergence { .. }
+            if finding.notes.contains(&Note::Collective) =>
+        {
+            "all threads of a block have to come to it: take it out of the `if` or loop that only some threads enter, and \
+             let those that have nothing to give it give a value that changes nothing, such as 0 for a sum"
+                .to_owned()
+        }
         Kind::BarrierDivergence { waiting, .. } if waiting.len() > 1 => {
             "all threads of a block have to wait at one and the same `barrier()`: put one after the `if`, in place of \
              one in each branch"
@@ -104,12 +111,40 @@ fn race(
 ) -> String {
     let actions = [action_of(finding, 0), action_of(finding, 1)];
     let atomic = actions.map(|action| action.is_some_and(Action::is_atomic));
+    let branches = finding.notes.contains(&Note::Branches);
+    if atomic == [true, true] {
+        return "an atomic of scope `Block` is none for threads of other blocks: use `.scope(Scope::Device)`, or leave the \
+                scope out, at both places"
+            .to_owned();
+    }
     if atomic[0] != atomic[1] {
         return format!(
             "an atomic orders itself among atomics only: use `{memory}.atomic(i)` at both places{}",
-            if between_blocks { "" } else { ", or put a `barrier();` between them" }
+            if between_blocks || branches { "" } else { ", or put a `barrier();` between them" }
         );
     }
+    let weak = finding.notes.iter().find_map(|note| match note {
+        Note::Relaxed { memory } => Some(format!(
+            "if the atomics on `{memory}` are to order these accesses: relaxed ones order nothing else. Write `{memory}` with \
+             `.ordering(Ordering::Release)` and read it with `.ordering(Ordering::Acquire)`. Else "
+        )),
+        Note::BlockScope { memory } => Some(format!(
+            "if the atomics on `{memory}` are to order these accesses: those of scope `Block` order threads of one block \
+             only. Give them `.scope(Scope::Device)`. Else "
+        )),
+        Note::Branches | Note::Depends | Note::OneMemory { .. } | Note::Collective => None,
+    });
+    let usual = race_of_plain_accesses(finding, pattern, between_blocks, harmless, memory);
+    weak.unwrap_or_default() + &usual
+}
+
+fn race_of_plain_accesses(
+    finding: &Finding,
+    pattern: RacePattern,
+    between_blocks: bool,
+    harmless: bool,
+    memory: &str,
+) -> String {
     let place = |party: usize| {
         finding.parties.get(party).and_then(|p| finding.sites.get(p.site)).and_then(|s| s.location.as_ref())
     };
@@ -133,6 +168,16 @@ fn race(
             "`barrier()` does not reach across blocks: let each block write elements of its own and read them in a second \
              launch, or use atomics (`{memory}.atomic(i)`) at both places"
         ),
+        _ if finding.notes.contains(&Note::Depends) => {
+            "the write needs what the other lanes read, but no memory is ordered by that: keep what is read in a variable, \
+             then `syncwarp();` or `barrier();`, then write"
+                .to_owned()
+        }
+        _ if finding.notes.contains(&Note::Branches) => {
+            "the two accesses are in different branches of one `if`, where no `barrier()` can be between them: end the `if` \
+             after the first, then `barrier();`, and do the second in an `if` of its own"
+                .to_owned()
+        }
         _ => barrier_between(first, second, pattern),
     }
 }
@@ -168,9 +213,11 @@ fn bounds(finding: &Finding, dim: u8, index: u64, extent: u64, memory: &str) -> 
     let space = finding.element.as_ref().map(|e| e.space);
     let ranks = finding.element.as_ref().map_or(1, |e| e.index.len());
     if (index as i64) < 0 {
-        return "the index is below 0: guard the access with `if i >= k { .. i - k .. }`, and give the first \
-                elements a case of their own"
-            .to_owned();
+        let below = "the index is below 0: guard the access with `if i >= k { .. i - k .. }`, and give the first elements a \
+                     case of their own";
+        // What `as` makes of a float out of range, too.
+        let float = ". If it comes from a float by `as`, the float is too large";
+        return format!("{below}{}", if index == u64::MAX { float } else { "" });
     }
     let happened = "Outside, a read gives zero and a write is dropped";
     match space {

@@ -114,6 +114,9 @@ fn show(out: &mut String, finding: &Finding, sources: &mut Sources, style: &Styl
     if let Some(text) = words::extents(finding) {
         row(out, "index", &text, style);
     }
+    if let Some(text) = words::one_memory(finding) {
+        row(out, "memory", &text, style);
+    }
     if let Some(text) = words::interval(finding) {
         row(out, "when", &text, style);
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::{
-    Action, Datum, Element, Finding, Group, Kind, MemorySpace, Party, RacePattern, Severity, Step,
+    Action, Datum, Element, Finding, Group, Kind, MemorySpace, Note, Party, RacePattern, Severity, Step,
     ThreadRange,
 };
 
@@ -52,6 +52,11 @@ pub fn headline(finding: &Finding) -> String {
             format!(
                 "misaligned access to {element}: it claims a multiple of {align} bytes and is {beyond} beyond one"
             )
+        }
+        Kind::BarrierDivergence { .. } | Kind::WarpDivergence { .. }
+            if finding.notes.contains(&Note::Collective) =>
+        {
+            "not all threads of the block reach this operation of the block".to_owned()
         }
         Kind::BarrierDivergence { waiting, .. } if waiting.len() > 1 => {
             "threads of one block wait at different barriers, and none can go on".to_owned()
@@ -219,6 +224,17 @@ pub(super) fn step(finding: &Finding, step: &Step) -> String {
         Some(location) => format!("{who} {what} (line {})", location.line),
         None => format!("{who} {what}"),
     }
+}
+
+/// That the two sides of a race have two names for one memory.
+pub(super) fn one_memory(finding: &Finding) -> Option<String> {
+    let memory = &finding.element.as_ref()?.memory;
+    finding.notes.iter().find_map(|note| match note {
+        Note::OneMemory { other } => Some(format!(
+            "`{memory}` and `{other}` are one memory in this launch; the index is that in `{memory}`"
+        )),
+        _ => None,
+    })
 }
 
 /// Where in time the threads are: the barrier interval. `None` where it says nothing.

@@ -49,7 +49,10 @@ fn a_race_has_all_its_fields() {
     let found = &value["findings"][0];
     assert_eq!(
         keys(found),
-        ["count", "element", "elements", "headline", "help", "kind", "parties", "severity", "sites", "steps"]
+        [
+            "count", "element", "elements", "headline", "help", "kind", "notes", "parties", "severity",
+            "sites", "steps"
+        ]
     );
     assert_eq!(
         found["kind"],

@@ -63,6 +63,7 @@ pub(crate) fn finding(kind: Kind) -> Finding {
         element: None,
         parties: Vec::new(),
         steps: Vec::new(),
+        notes: Vec::new(),
     }
 }
 

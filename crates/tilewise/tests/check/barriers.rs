@@ -225,3 +225,45 @@ fn redundant_barriers_are_advice() {
     assert_eq!(lines, ["before", "after"]);
     assert_eq!(redundant[0].count, 2);
 }
+
+#[kernel]
+fn two_branches(out: &mut TileTensor<u32, 1>) {
+    let s = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([1]));
+    if thread_idx().x == 0 {
+        s[0] = 1; // write
+    } else {
+        out[0] = s[0]; // read
+    }
+}
+
+/// No barrier can be put between two branches.
+#[test]
+fn a_race_between_branches() {
+    let found = report(|ctx| {
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(two_branches(&mut out), grid_dim(1), block_dim(2))
+    });
+    let text = found.to_string();
+    assert!(text.contains("different branches of one `if`"), "{text}");
+    assert!(!text.contains("between line"), "{text}");
+}
+
+#[kernel]
+fn sum_of_some(out: &mut TileTensor<u32, 1>) {
+    if thread_idx().x < 40 {
+        out[0] = block::sum(1u32); // sum
+    }
+}
+
+/// It is told in the words of the source, which has no barrier and no warp.
+#[test]
+fn a_sum_that_some_threads_do_not_reach() {
+    let found = report(|ctx| {
+        let mut out = zeros(ctx, 1)?;
+        ctx.enqueue_function(sum_of_some(&mut out), grid_dim(1), block_dim(64))
+    });
+    let first = &found.findings[0];
+    let text = tilewise::report::Report { findings: vec![first.clone()], ..found.clone() }.to_string();
+    assert!(text.contains("not all threads of the block reach this operation of the block"), "{text}");
+    assert!(!text.contains("barrier()") && !text.contains("warp"), "{text}");
+}

@@ -176,3 +176,19 @@ fn neighbouring_bytes_are_apart() {
         Ok(())
     });
 }
+
+#[kernel]
+fn from_float(out: &mut TileTensor<u32, 1>, x: f32) {
+    out[x as usize] = 1; // outside
+}
+
+/// The largest index need not be one below 0.
+#[test]
+fn an_index_from_a_float_out_of_range() {
+    let found = report(|ctx| {
+        let mut out = zeros(ctx, 4)?;
+        ctx.enqueue_function(from_float(&mut out, 1e30), grid_dim(1), block_dim(1))
+    });
+    let text = found.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("If it comes from a float by `as`, the float is too large"), "{text}");
+}

@@ -215,3 +215,23 @@ fn a_line_is_said_to_write_what_it_wrote() {
     assert!(text.contains("7 is left if the lines run in the order of the source; 5 in the order"), "{text}");
     assert!(!text.contains("writes 6"), "{text}");
 }
+
+#[kernel]
+fn shifted(out: &mut TileTensor<u32, 1>, a: &TileTensor<u32, 1>) {
+    let i = thread_idx().x;
+    if i < 3 {
+        out[i] = a[i + 1] + 1;
+    }
+}
+
+/// Both sides of a race may have a name of their own for the memory.
+#[test]
+fn two_names_for_one_memory() {
+    let report = report(|ctx| {
+        let mut a = vector(ctx, &[1, 2, 3, 4])?;
+        let (mut out, a) = a.in_out();
+        ctx.enqueue_function(shifted(&mut out, &a), grid_dim(1), block_dim(4))
+    });
+    let text = report.to_string();
+    assert!(text.contains("`a` and `out` are one memory in this launch"), "{text}");
+}

@@ -104,6 +104,24 @@ fn a_flag_between_blocks() {
     assert_found(&report(send(Flag { load: Ordering::Relaxed, ..FLAG })), &race);
 }
 
+/// Where an order or a scope is what is missing, the report says so.
+#[test]
+fn weak_atomics_are_named() {
+    for flag in [RELAXED, Flag { store: Ordering::Relaxed, ..FLAG }, Flag { load: Ordering::Relaxed, ..FLAG }]
+    {
+        let text = report(send(flag)).to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            text.contains("if the atomics on `flag` are to order these accesses: relaxed ones"),
+            "{text}"
+        );
+    }
+    let narrow = report(send(Flag { scope: Scope::Block, ..FLAG }));
+    let text = narrow.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("those of scope `Block` order threads of one block only"), "{text}");
+    assert!(text.contains("an atomic of scope `Block` is none for threads of other blocks"), "{text}");
+    assert!(!text.contains("use atomics (`flag.atomic(i)`)"), "{text}");
+}
+
 #[test]
 fn a_scope_that_is_too_narrow_orders_nothing() {
     let found = report(send(Flag { scope: Scope::Block, ..FLAG }));

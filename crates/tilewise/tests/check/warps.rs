@@ -3,7 +3,7 @@
 use tilewise::prelude::*;
 use tilewise::report::Kind;
 
-use crate::harness::{assert_found, clean, parties, report, zeros};
+use crate::harness::{assert_found, clean, lines, parties, report, zeros};
 
 #[kernel]
 fn tail(out: &mut TileTensor<usize, 1>) {
@@ -154,4 +154,34 @@ fn lanes_that_have_returned_are_not_waited_for() {
         assert_eq!(out.to_host()?[31..34], [0, 32, 32]);
         Ok(())
     });
+}
+
+#[kernel]
+fn sum_in_place(s_out: &mut TileTensor<u32, 1>) {
+    let s = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([1]));
+    let tid = thread_idx().x;
+    if tid == 0 {
+        s[0] = 2;
+    }
+    barrier();
+    let sum = warp::sum(s[0]); // read
+    if tid == 0 {
+        s[0] = sum; // write
+    }
+    barrier();
+    s_out[tid] = s[0];
+}
+
+/// The write needs what is read: there is no order of steps in which it comes first.
+#[test]
+fn a_write_that_depends_on_the_reads_of_other_lanes() {
+    let found = report(|ctx| {
+        let mut out = zeros(ctx, 32)?;
+        ctx.enqueue_function(sum_in_place(&mut out), grid_dim(1), block_dim(32))
+    });
+    let race = &found.findings[0];
+    assert_eq!(lines(race), ["read", "write"], "{found}");
+    assert!(race.steps.is_empty(), "{found}");
+    let text = found.to_string();
+    assert!(!text.contains("instead of") && text.contains("syncwarp();"), "{text}");
 }
