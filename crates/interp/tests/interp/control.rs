@@ -494,3 +494,30 @@ fn an_endless_loop_of_a_kernel_is_a_fault() {
     );
     assert_eq!(run.outcome.fault_count, 2);
 }
+
+#[test]
+fn a_loop_that_comes_back_to_its_state_is_a_fault() {
+    // 1, 5, 1, 5, ...
+    let text = "
+        kernel @round(%out: tensor<u32, 1, mut>) {
+          %t = thread_idx.x
+          %one = const u32 1
+          %five = const u32 5
+          %seven = const u32 7
+          %zero = const u32 0
+          %r = loop ^l carry (%i = %one) : u32 { @k.rs:7:5
+            %product = mul %i, %five
+            %next = and %product, %seven
+            %end = eq %next, %zero
+            if %end {
+              break ^l %next
+            }
+            continue ^l %next
+          }
+          store %out[%t], %r
+          return
+        }";
+    let run = run_at(&[Stage::AsWritten, Stage::Prepared], text, x(1), x(1), &[tensor(&[0u32])]);
+    let told = "k.rs:7:5: a loop never ends: what it changes comes back to what it was";
+    assert!(run.fault().starts_with(told), "{}", run.fault());
+}
