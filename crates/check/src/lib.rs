@@ -14,6 +14,7 @@
 //! | `global` | buffers: what each block did, and races between blocks |
 //! | `local` | memory of a thread |
 //! | `faults`, `record` | findings while they are collected |
+//! | `exchange` | what a lane of a warp needs from another before it can go on |
 //! | `render` | reports as text with underlined source, and as JSON |
 //! | `profile` | what a profiler would count: [`watch`] gives it, with or without a report |
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod block;
 mod cells;
 mod check;
 mod clocks;
+mod exchange;
 mod faults;
 mod finding;
 mod global;

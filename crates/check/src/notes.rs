@@ -1,22 +1,15 @@
 //! What else is to be known of a finding: what the kernel tells beside the accesses or waits that it is about.
 
-use rustc_hash::FxHashSet;
 use tilewise_interp::SiteKind;
-use tilewise_ir::{Block, Inst, Kernel, Op, Ordering, Scope, Span, Value, WARP_SIZE};
+use tilewise_ir::{Block, Kernel, Op, Ordering, Scope, Span};
 
 use crate::clocks::{acquires, releases};
-use crate::finding::{Note, RacePattern};
+use crate::finding::Note;
 use crate::plan::{Plan, PlannedSite, reads_for_others, scope};
 use crate::record::Who;
 
 /// Of a race between two accesses, by these threads.
-pub(crate) fn of_race(
-    plan: &Plan<'_>,
-    first: u16,
-    second: u16,
-    [one, two]: [Who; 2],
-    pattern: RacePattern,
-) -> Vec<Note> {
+pub(crate) fn of_race(plan: &Plan<'_>, first: u16, second: u16, [one, two]: [Who; 2]) -> Vec<Note> {
     let between_blocks = one.block != two.block;
     let (a, b) = (&plan.sites[first as usize], &plan.sites[second as usize]);
     let mut notes = Vec::new();
@@ -27,11 +20,7 @@ pub(crate) fn of_race(
     if in_two_branches(plan.kernel, a.access.span, b.access.span) {
         notes.push(Note::Branches);
     }
-    let one_warp = !between_blocks && one.thread / WARP_SIZE == two.thread / WARP_SIZE;
-    if pattern == RacePattern::ReadWrite
-        && one_warp
-        && depends_by_warp(plan.kernel, a.access.span, b.access.span)
-    {
+    if !between_blocks && plan.needs((second, two.thread), (first, one.thread)) {
         notes.push(Note::Depends);
     }
     if !a.class.is_atomic() && !b.class.is_atomic() {
@@ -83,48 +72,6 @@ fn weak(plan: &Plan<'_>, between_blocks: bool) -> Option<Note> {
         let acquired = fences.1 || readers().any(|site| orders(site, acquires));
         (!released || !acquired).then_some(Note::Relaxed { memory })
     })
-}
-
-/// Whether what is written at one position may depend, by an operation of the warp, on what other lanes read at another.
-fn depends_by_warp(kernel: &Kernel, read: Span, write: Span) -> bool {
-    let (mut own, mut others) = (FxHashSet::default(), FxHashSet::default());
-    let mut found = false;
-    follow(&kernel.body, [read, write], false, &mut own, &mut others, &mut found);
-    found
-}
-
-/// Follows what is read through the operations: what depends on it in the thread itself, and in other lanes. `decided` tells
-/// whether others' values decide that the block is run.
-fn follow(
-    block: &Block,
-    [read, write]: [Span; 2],
-    decided: bool,
-    own: &mut FxHashSet<Value>,
-    others: &mut FxHashSet<Value>,
-    found: &mut bool,
-) {
-    for inst in &block.insts {
-        let of = |set: &FxHashSet<Value>, inst: &Inst| inst.args.iter().any(|arg| set.contains(arg));
-        let is_access = inst.op.access().is_some();
-        *found |= is_access && inst.span == write && (decided || of(others, inst));
-        let (mut by_own, mut by_others) = (of(own, inst), of(others, inst));
-        by_own |= is_access && inst.span == read;
-        by_others |= by_own && inst.op.is_warp_operation();
-        for inner in &inst.blocks {
-            let decided = decided || inst.op == Op::If && by_others;
-            follow(inner, [read, write], decided, own, others, found);
-            if let Some(last) = inner.insts.last() {
-                by_own |= of(own, last);
-                by_others |= of(others, last);
-            }
-        }
-        if by_own {
-            own.extend(&inst.results);
-        }
-        if by_others {
-            others.extend(&inst.results);
-        }
-    }
 }
 
 /// Whether accesses at two positions are in different branches of one `if`, wherever they occur.

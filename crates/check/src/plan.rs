@@ -4,8 +4,9 @@
 use rustc_hash::FxHashMap;
 use tilewise_interp::{AccessSite, Arg, LaunchConfig, Program, SiteKind};
 use tilewise_ir::pass::{marks, witness};
-use tilewise_ir::{Kernel, MemRef, Op, Ordering, Scalar, Scope, Space, Span};
+use tilewise_ir::{Kernel, MemRef, Op, Ordering, Scalar, Scope, Space, Span, WARP_SIZE};
 
+use crate::exchange;
 use crate::finding::{Action, Element, Location, MemorySpace, Site};
 
 /// A launch as the checker sees it.
@@ -221,6 +222,16 @@ impl<'a> Plan<'a> {
     pub(crate) fn site(&self, number: u16) -> Site {
         let site = &self.sites[number as usize];
         Site { location: self.location(site.access.span), action: action(site.access.kind) }
+    }
+
+    /// Whether an access by a thread of a block needs what an access by another thread has read: then it cannot come first.
+    pub(crate) fn needs(&self, (by, by_thread): (u16, u32), (of, of_thread): (u16, u32)) -> bool {
+        let access = |site: u16, thread: u32| {
+            let access = &self.sites[site as usize].access;
+            exchange::Access { span: access.span, mem: access.mem, lane: thread % WARP_SIZE }
+        };
+        by_thread / WARP_SIZE == of_thread / WARP_SIZE
+            && exchange::needs(self.kernel, access(by, by_thread), access(of, of_thread))
     }
 
     pub(crate) fn scalar(&self, number: u16) -> Scalar {

@@ -259,7 +259,7 @@ impl Entry {
                         ]
                     }
                 };
-                finding.notes = notes::of_race(plan, a, b, [first, second], pattern);
+                finding.notes = notes::of_race(plan, a, b, [first, second]);
                 let mut wrong = wrong;
                 if finding.notes.contains(&Note::Depends) && !harmless {
                     // There is no other order.

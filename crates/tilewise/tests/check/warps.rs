@@ -3,7 +3,7 @@
 use tilewise::prelude::*;
 use tilewise::report::Kind;
 
-use crate::harness::{assert_found, clean, lines, parties, report, zeros};
+use crate::harness::{assert_found, clean, lines, parties, report, vector, what, zeros};
 
 #[kernel]
 fn tail(out: &mut TileTensor<usize, 1>) {
@@ -184,4 +184,84 @@ fn a_write_that_depends_on_the_reads_of_other_lanes() {
     assert!(race.steps.is_empty(), "{found}");
     let text = found.to_string();
     assert!(!text.contains("instead of") && text.contains("syncwarp();"), "{text}");
+}
+
+/// Which operation of the warp hands over what the lanes have read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Hands {
+    Sum,
+    Any,
+    Scan,
+    Broadcast,
+    Neighbour,
+    Nothing,
+}
+
+#[kernel]
+fn combined(
+    out: &mut TileTensor<u32, 1>,
+    writer: usize,
+    #[comptime] hands: Hands,
+    #[comptime] rounds: usize,
+    #[comptime] order: bool,
+) {
+    let tid = thread_idx().x;
+    for _ in 0..rounds {
+        let mut found = out[0]; // read
+        match hands {
+            Hands::Sum => found = warp::sum(found),
+            Hands::Any => {
+                if !warp::any(found > 100) {
+                    found = 7;
+                }
+            }
+            Hands::Scan => found = warp::prefix_sum(found),
+            Hands::Broadcast => found = warp::broadcast(found),
+            Hands::Neighbour => found = warp::shuffle_down(found, 1),
+            Hands::Nothing => {}
+        }
+        if order {
+            syncwarp();
+        }
+        if tid == writer {
+            out[0] = found + 1; // write
+        }
+        if order {
+            syncwarp();
+        }
+    }
+}
+
+/// An operation of a warp orders no memory, but a lane cannot write what is computed from a read that comes later.
+#[test]
+fn no_order_is_shown_that_does_not_exist() {
+    let launch = |writer, hands, rounds, order| {
+        move |ctx: &DeviceContext| {
+            let mut out = vector(ctx, &[2])?;
+            let launch = combined(&mut out, writer, hands, rounds, order);
+            ctx.enqueue_function(launch, grid_dim(1), block_dim(32))
+        }
+    };
+    for (hands, writer, exists) in [
+        (Hands::Sum, 0, false),
+        (Hands::Any, 0, false),
+        // Of the reads those of lanes 31 and 30 are told.
+        (Hands::Scan, 31, false),
+        (Hands::Scan, 0, true),
+        (Hands::Broadcast, 0, true),
+        (Hands::Neighbour, 30, false),
+        (Hands::Neighbour, 0, true),
+        (Hands::Nothing, 0, true),
+    ] {
+        for rounds in [1, 2] {
+            let report = report(launch(writer, hands, rounds, false));
+            let race = report.findings.iter().find(|race| what(race) == "read-write");
+            let race = race.unwrap_or_else(|| panic!("{hands:?}: {report}"));
+            assert_eq!(lines(race), ["read", "write"]);
+            assert_eq!(!race.steps.is_empty(), exists, "{hands:?} by {writer}: {report}");
+        }
+        assert_found(&report(launch(writer, hands, 2, true)), &[]);
+    }
+    let text = report(launch(0, Hands::Sum, 1, false)).to_string();
+    assert!(!text.contains("steps:") && !text.contains("value:"), "{text}");
 }
