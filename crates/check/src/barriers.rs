@@ -169,13 +169,13 @@ pub(crate) mod tests {
         Barrier(usize),
     }
 
-    const THREADS: u32 = 3;
-    pub(crate) const BARRIERS: usize = 2;
+    const THREADS: u32 = 5;
+    pub(crate) const BARRIERS: usize = 3;
 
-    /// A history of up to nine events, with only these classes of accesses.
+    /// A history of up to 13 events, with only these classes of accesses.
     pub(crate) fn history(random: &mut impl FnMut(u64) -> u64, classes: &[Class]) -> Vec<Event> {
         let mut pick = |below: usize| random(below as u64) as usize;
-        (0..2 + pick(8))
+        (0..2 + pick(12))
             .map(|_| match pick(3) {
                 0 => Event::Barrier(pick(BARRIERS)),
                 _ => Event::Access(classes[pick(classes.len())], pick(THREADS as usize) as u32),
