@@ -44,7 +44,7 @@ use rustc_hash::FxHashMap;
 /// The bytes of neighbouring elements that a thread accesses in a round: as many as one instruction of a GPU can.
 pub const BYTES: usize = 16;
 
-/// The most copies of a body that a round becomes, times its operations.
+/// The most operations of a body, and of the copies of it that a round becomes.
 const MAX_OPS: usize = 128;
 
 /// How deep offsets are taken apart.
@@ -96,18 +96,10 @@ pub fn run(kernel: &mut Kernel, threads: u32) -> bool {
     let labels = LabelCounts::of(kernel);
     let uniform = Uniform::analyze(kernel, Ended::Gone, Some([threads, 1, 1]));
     let mut body = std::mem::take(&mut kernel.body);
-    let plans: Vec<Option<Plan>> = body
-        .insts
-        .iter()
-        .enumerate()
-        .map(|(at, inst)| {
-            let before = &body.insts[..at];
-            let search = Search::new(kernel, &constants, &uniform, before);
-            let plan = search.plan(inst, &labels, threads)?;
-            let others = body.insts.iter().enumerate().filter(|&(other, _)| other != at);
-            others.map(|(_, inst)| inst).all(|inst| !touches(kernel, inst, &plan.written)).then_some(plan)
-        })
-        .collect();
+    let plans: Vec<Option<Plan>> = {
+        let search = Search::new(kernel, &constants, &uniform, &body);
+        body.insts.iter().map(|inst| search.plan(inst, &labels, threads)).collect()
+    };
     let changed = plans.iter().any(Option::is_some);
     if changed {
         let mut prologue = Prologue::take(&mut body);
@@ -118,8 +110,7 @@ pub fn run(kernel: &mut Kernel, threads: u32) -> bool {
                 None => body.insts.push(inst),
                 Some(plan) => {
                     let mut writer = Writer { kernel, prologue: &mut prologue, threads };
-                    let new = writer.write(&inst, &plan, &body.insts);
-                    body.insts.extend(new);
+                    body.insts.extend(writer.write(&inst, &plan));
                 }
             }
         }
@@ -139,11 +130,15 @@ fn orders_threads(kernel: &Kernel) -> bool {
     orders
 }
 
-/// Whether an operation, or one in it, accesses one of these memories.
-fn touches(kernel: &Kernel, inst: &Inst, written: &[MemRef]) -> bool {
-    inst.contains(|op| {
-        op.access().is_some_and(|access| written.iter().any(|&mem| kernel.may_be_same(access.mem, mem)))
-    })
+/// How many accesses of each memory a block has.
+fn accesses(block: &Block) -> FxHashMap<MemRef, usize> {
+    let mut accesses = FxHashMap::default();
+    block.visit(&mut |inst| {
+        if let Some(access) = inst.op.access() {
+            *accesses.entry(access.mem).or_insert(0) += 1;
+        }
+    });
+    accesses
 }
 
 /// By how much an offset grows with the number of the thread, and with the counter of the loop.
@@ -183,6 +178,8 @@ enum Kind {
 struct Plan {
     /// The elements that are computed from what depends on the thread or the round in other ways.
     roots: Vec<Value>,
+    /// What the roots are computed by: of the loop, and of what is before it as far as it depends on the thread.
+    chain: FxHashMap<Value, Inst>,
     /// What the new loop does not copy: of its operations, by position.
     dropped: Vec<bool>,
     written: Vec<MemRef>,
@@ -194,19 +191,23 @@ struct Plan {
     width: i128,
 }
 
-/// Looks at a loop.
+/// Looks at loops.
 struct Search<'a> {
     kernel: &'a Kernel,
     constants: &'a Constants,
     uniform: &'a Uniform,
-    /// What is computed before the loop, by value.
-    before: FxHashMap<Value, &'a Inst>,
+    /// What computes each value at the top of the kernel.
+    definitions: FxHashMap<Value, &'a Inst>,
+    /// How many accesses of each memory there are.
+    accesses: FxHashMap<MemRef, usize>,
 }
 
 impl<'a> Search<'a> {
-    fn new(kernel: &'a Kernel, constants: &'a Constants, uniform: &'a Uniform, before: &'a [Inst]) -> Self {
-        let results = before.iter().flat_map(|inst| inst.results.iter().map(move |&result| (result, inst)));
-        Search { kernel, constants, uniform, before: results.collect() }
+    fn new(kernel: &'a Kernel, constants: &'a Constants, uniform: &'a Uniform, body: &'a Block) -> Self {
+        let results =
+            body.insts.iter().flat_map(|inst| inst.results.iter().map(move |&result| (result, inst)));
+        let definitions = results.collect();
+        Search { kernel, constants, uniform, definitions, accesses: accesses(body) }
     }
 
     fn plan(&self, inst: &Inst, labels: &LabelCounts, threads: u32) -> Option<Plan> {
@@ -221,10 +222,11 @@ impl<'a> Search<'a> {
         }
         let rounds = small((hi - lo + step - 1) / step).filter(|&rounds| rounds > 1)?;
         let (last, insts) = inst.blocks[0].insts.split_last()?;
-        if last.op != Op::Continue(label) || !insts.iter().all(|inst| self.is_plain(inst)) {
+        let is_short = insts.len() <= MAX_OPS;
+        if last.op != Op::Continue(label) || !is_short || !insts.iter().all(|inst| self.is_plain(inst)) {
             return None;
         }
-        let written = self.written(insts)?;
+        let written = self.written(&inst.blocks[0])?;
 
         let mut slopes = FxHashMap::default();
         slopes.insert(inst.blocks[0].params[0], Some(Slopes { thread: 0, counter: 1 }));
@@ -242,6 +244,7 @@ impl<'a> Search<'a> {
         small(stride * rounds * i128::from(threads))?;
         let mut plan = Plan {
             roots: Vec::new(),
+            chain: FxHashMap::default(),
             dropped: vec![false; insts.len()],
             written,
             first: lo,
@@ -251,6 +254,11 @@ impl<'a> Search<'a> {
         };
         self.classify(insts, &slopes, element, &mut plan)?;
         self.check_accesses(insts, &slopes, element, &plan)?;
+        let inner: FxHashMap<Value, &Inst> =
+            insts.iter().filter_map(|inst| Some((inst.result()?, inst))).collect();
+        for root in plan.roots.clone() {
+            self.collect(root, &inner, &mut plan.chain);
+        }
         plan.width = self.width(insts, &plan);
         // A tile that one access can hold is fine as it is.
         (plan.rounds > plan.width).then_some(plan)
@@ -268,22 +276,23 @@ impl<'a> Search<'a> {
         inst.blocks.is_empty() && (is_access || is_pure())
     }
 
-    /// The tensors that are written, if none of them may be another that is accessed.
-    fn written(&self, insts: &[Inst]) -> Option<Vec<MemRef>> {
+    /// The tensors that are written, if nothing else accesses them, and what is read besides nobody writes.
+    fn written(&self, body: &Block) -> Option<Vec<MemRef>> {
+        let inner = accesses(body);
         let mut written = Vec::new();
-        for inst in insts {
+        for inst in &body.insts {
             if let Op::Store(access) = &inst.op
                 && !written.contains(&access.mem)
             {
                 written.push(access.mem);
             }
         }
-        let accessed = insts.iter().filter_map(|inst| inst.op.access()).map(|access| access.mem);
-        let is_apart = |mem: MemRef| {
-            written.iter().all(|&other| other == mem || !self.kernel.may_be_same(other, mem))
-                && (written.contains(&mem) || self.kernel.is_constant_memory(mem))
+        let is_own = |&mem: &MemRef| {
+            let others = self.accesses.iter().filter(|&(&other, _)| self.kernel.may_be_same(mem, other));
+            others.map(|(_, count)| count).sum::<usize>() == inner.get(&mem).copied().unwrap_or(0)
         };
-        accessed.into_iter().all(is_apart).then_some(written)
+        let is_fine = |mem: &MemRef| written.contains(mem) || self.kernel.is_constant_memory(*mem);
+        (written.iter().all(is_own) && inner.keys().all(is_fine)).then_some(written)
     }
 
     /// The slopes of what an operation of the loop computes, if it is a sum of multiples of the thread, the counter, and what
@@ -327,12 +336,25 @@ impl<'a> Search<'a> {
         if !self.uniform.varies(value) {
             return Some(Slopes::NONE);
         }
-        let (inst, depth) = (*self.before.get(&value)?, depth.checked_sub(1)?);
+        let (inst, depth) = (*self.definitions.get(&value)?, depth.checked_sub(1)?);
         match inst.op {
             Op::Builtin(Builtin::ThreadIdx, Axis::X) => Some(Slopes { thread: 1, counter: 0 }),
             // The blocks have one axis.
             Op::Builtin(Builtin::ThreadIdx, _) => Some(Slopes::NONE),
             _ => self.combine(inst, |value| self.outer(value, depth)),
+        }
+    }
+
+    /// Collects what a value is computed by.
+    fn collect(&self, value: Value, inner: &FxHashMap<Value, &Inst>, chain: &mut FxHashMap<Value, Inst>) {
+        let found = match inner.get(&value) {
+            Some(&inst) => Some(inst),
+            None => self.definitions.get(&value).copied().filter(|_| self.uniform.varies(value)),
+        };
+        if let Some(inst) = found
+            && chain.insert(value, inst.clone()).is_none()
+        {
+            inst.args.iter().for_each(|&arg| self.collect(arg, inner, chain));
         }
     }
 
@@ -450,16 +472,10 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The operations that stand in for a loop. `before` are those before it.
-    fn write(&mut self, inst: &Inst, plan: &Plan, before: &[Inst]) -> Vec<Inst> {
+    /// The operations that stand in for a loop.
+    fn write(&mut self, inst: &Inst, plan: &Plan) -> Vec<Inst> {
         let block = &inst.blocks[0];
         let Some((last, insts)) = block.insts.split_last() else { return Vec::new() };
-        let mut definitions = FxHashMap::default();
-        for (insts, is_inner) in [(before, false), (insts, true)] {
-            for inst in insts {
-                definitions.extend(inst.results.iter().map(|&result| (result, (inst, is_inner))));
-            }
-        }
         let mut out = Vec::new();
 
         // Where the thread's first element is.
@@ -467,14 +483,13 @@ impl Writer<'_> {
         out.push(Inst::new(Op::Builtin(Builtin::ThreadIdx, Axis::X), [], [thread], inst.span));
         let own = self.index(plan.width * plan.stride);
         let own = self.binary(BinaryOp::Mul, thread, own, inst.span, &mut out);
-        let mut origin = Origin { definitions, of: FxHashMap::default() };
-        let (zero, first) = (self.index(0), self.index(plan.first));
-        origin.of.insert(block.params[0], first);
+        let mut origins = FxHashMap::default();
+        origins.insert(block.params[0], self.index(plan.first));
         let starts: Vec<Value> = plan
             .roots
             .iter()
             .map(|&root| {
-                let start = self.origin(root, zero, &mut origin, &mut out);
+                let start = self.origin(root, plan, &mut origins, &mut out);
                 self.binary(BinaryOp::Add, start, own, inst.span, &mut out)
             })
             .collect();
@@ -482,7 +497,7 @@ impl Writer<'_> {
         let label = self.kernel.new_label();
         let body = self.body(insts, last.span, label, plan, &starts);
         let all = plan.rounds * plan.stride * i128::from(self.threads);
-        let (end, step) = (self.index(all), self.index(all / (plan.rounds / plan.width)));
+        let [zero, end, step] = [0, all, all / (plan.rounds / plan.width)].map(|number| self.index(number));
         let mut new = Inst::new(Op::For(label), [zero, end, step], [], inst.span);
         new.blocks.push(body);
         out.push(new);
@@ -516,27 +531,29 @@ impl Writer<'_> {
         Block { params: vec![counter], insts: out }
     }
 
-    /// What a value is in the first thread and the first round.
-    fn origin(&mut self, value: Value, zero: Value, known: &mut Origin<'_>, out: &mut Vec<Inst>) -> Value {
-        if let Some(&origin) = known.of.get(&value) {
+    /// What a value is in the first thread and the first round; `known` has what was asked for before.
+    fn origin(
+        &mut self,
+        value: Value,
+        plan: &Plan,
+        known: &mut FxHashMap<Value, Value>,
+        out: &mut Vec<Inst>,
+    ) -> Value {
+        if let Some(&origin) = known.get(&value) {
             return origin;
         }
-        let origin = match known.definitions.get(&value) {
-            Some(&(Inst { op: Op::Builtin(Builtin::ThreadIdx, _), .. }, _)) => zero,
-            Some(&(inst, is_inner)) if is_inner || matches!(inst.op, Op::Binary(_)) => {
+        let origin = match plan.chain.get(&value) {
+            None => value,
+            Some(inst) if matches!(inst.op, Op::Builtin(Builtin::ThreadIdx, _)) => self.index(0),
+            Some(inst) => {
                 let args: Vec<Value> =
-                    inst.args.iter().map(|&arg| self.origin(arg, zero, known, out)).collect();
-                if is_inner || args != inst.args[..] {
-                    let result = self.new_index();
-                    out.push(Inst::new(inst.op.clone(), args, [result], inst.span));
-                    result
-                } else {
-                    value
-                }
+                    inst.args.iter().map(|&arg| self.origin(arg, plan, known, out)).collect();
+                let result = self.new_index();
+                out.push(Inst::new(inst.op.clone(), args, [result], inst.span));
+                result
             }
-            _ => value,
         };
-        known.of.insert(value, origin);
+        known.insert(value, origin);
         origin
     }
 
@@ -553,11 +570,4 @@ impl Writer<'_> {
         out.push(Inst::new(Op::Binary(op), [a, b], [result], span));
         result
     }
-}
-
-/// What values are in the first thread and the first round, as far as that is known.
-struct Origin<'a> {
-    /// By value, and whether it is in the loop.
-    definitions: FxHashMap<Value, (&'a Inst, bool)>,
-    of: FxHashMap<Value, Value>,
 }

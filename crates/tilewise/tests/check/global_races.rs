@@ -230,7 +230,7 @@ fn two_names_for_one_memory() {
     let report = report(|ctx| {
         let mut a = vector(ctx, &[1, 2, 3, 4])?;
         let (mut out, a) = a.in_out();
-        ctx.enqueue_function(shifted(&mut out, &a), grid_dim(1), block_dim(4))
+        ctx.enqueue_function(shifted(&mut out, a), grid_dim(1), block_dim(4))
     });
     let text = report.to_string();
     assert!(text.contains("`a` and `out` are one memory in this launch"), "{text}");
