@@ -51,7 +51,7 @@ pub(crate) fn thread(plan: &Plan<'_>, fault: &ThreadFault, who: Who, record: &mu
         Place::Shared(_) => (element_outside(fault), true),
         Place::Local(_) => (hash(&(fault.thread, element_outside(fault))), true),
     });
-    record.add(Instance { key, count: 1, word, harmless: true, equal: true, order }, || {
+    record.add(Instance { word, ..Instance::one(key, order) }, || {
         if of_access { Detail::Access { word: None, who, fact } } else { Detail::Thread { who, fact } }
     });
 }
@@ -102,9 +102,7 @@ pub(crate) fn block(plan: &Plan<'_>, why: &GivenUp, who: Who, record: &mut Recor
     };
     let who = Who { thread, ..who };
     let order = (who.block, who.interval);
-    record.add(Instance { key, count: 1, word: None, harmless: true, equal: true, order }, || {
-        Detail::Groups { first, second, rounds, who }
-    });
+    record.add(Instance::one(key, order), || Detail::Groups { first, second, rounds, who });
 }
 
 /// Threads at a place, as ranges.

@@ -92,6 +92,8 @@ pub enum Note {
     /// The write of a race needs what is read there, by way of an operation of the warp: no order of the two goes wrong on a
     /// machine that keeps to that.
     Depends,
+    /// There may be more than [`Finding::count`] says.
+    AtLeast,
     /// The second access of a race calls the same memory by another name.
     OneMemory {
         /// The name.
@@ -117,7 +119,8 @@ pub enum Note {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Kind {
     /// Two accesses of different threads to one element, at least one a write, not both atomic, and nothing orders
-    /// them. Counts pairs of accesses; of several reads since the last write those of two threads are kept.
+    /// them. Counts pairs of accesses; where it is not known how many there are, those of two threads
+    /// are counted, and [`Note::AtLeast`] says so.
     Race {
         /// What the two accesses are.
         pattern: RacePattern,

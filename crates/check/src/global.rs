@@ -362,6 +362,8 @@ struct ClassSum {
     class: Class,
     /// Threads of all blocks.
     threads: u64,
+    /// Whether there may have been more: of a block those of two are kept that read, or do so atomically.
+    at_least: bool,
     /// What the lowest block did.
     lowest: Deed,
     /// What the next block did.
@@ -491,11 +493,13 @@ fn add_to(words: &mut [WordSum], plan: &Plan<'_>, block: u64, base: u32, group: 
 
 impl WordSum {
     fn add(&mut self, class: Class, deed: Deed, threads: u64) {
+        let at_least = class != Class::Write && threads > 1;
         let Some(sum) = self.classes.iter_mut().find(|sum| sum.class == class) else {
-            self.classes.push(ClassSum { class, threads, lowest: deed, next: None, other: None });
+            self.classes.push(ClassSum { class, threads, at_least, lowest: deed, next: None, other: None });
             return;
         };
         sum.threads += threads;
+        sum.at_least |= at_least;
         if deed.block < sum.lowest.block {
             // The lowest so far comes before all that differed from it.
             if sum.lowest.value != deed.value {
@@ -591,6 +595,7 @@ fn race(
         Instance {
             key: Key::Race { first: first.site, second: second.site, pattern, between_blocks: true },
             count,
+            at_least: a.at_least || b.at_least,
             word: Some((word, false)),
             harmless: equal && writes_equal,
             equal,

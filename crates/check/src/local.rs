@@ -53,10 +53,9 @@ impl Local {
                 let key = Key::Uninitialised { site: site.canon };
                 let (order, own) =
                     ((who.block, who.interval), word * chunks * Chunks::LANES + thread as usize);
-                record.add(
-                    Instance { key, count: 1, word: Some((own, true)), harmless: true, equal: true, order },
-                    || Detail::Access { word: Some(word), who, fact: Fact::None },
-                );
+                record.add(Instance { word: Some((own, true)), ..Instance::one(key, order) }, || {
+                    Detail::Access { word: Some(word), who, fact: Fact::None }
+                });
             }
         };
         let components = site.access.components as usize;

@@ -101,6 +101,8 @@ pub(crate) struct Instance {
     pub(crate) key: Key,
     /// How many it stands for.
     pub(crate) count: u64,
+    /// Whether there may be more.
+    pub(crate) at_least: bool,
     /// The word that it is about, and whether each block has its own.
     pub(crate) word: Option<(usize, bool)>,
     /// Of a race: whether both orders leave the same values.
@@ -110,9 +112,17 @@ pub(crate) struct Instance {
     pub(crate) order: (u64, u32),
 }
 
+impl Instance {
+    /// One that is about no word and is no race.
+    pub(crate) fn one(key: Key, order: (u64, u32)) -> Instance {
+        Instance { key, count: 1, at_least: false, word: None, harmless: true, equal: true, order }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
     count: u64,
+    at_least: bool,
     /// Elements of memory that each block has for itself, of blocks that are done.
     elements: u64,
     /// Those of the block that runs.
@@ -150,6 +160,7 @@ impl Record {
             }
             std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Entry {
                 count: 0,
+                at_least: false,
                 elements: 0,
                 own: FxHashSet::default(),
                 common: FxHashSet::default(),
@@ -158,6 +169,7 @@ impl Record {
             }),
         };
         entry.count += instance.count;
+        entry.at_least |= instance.at_least;
         entry.harmless &= instance.harmless;
         match instance.word {
             Some((word, true)) => drop(entry.own.insert((block, word))),
@@ -176,6 +188,7 @@ impl Record {
                 None => drop(self.entries.insert(key, from)),
                 Some(to) => {
                     to.count += from.count;
+                    to.at_least |= from.at_least;
                     to.elements += from.elements;
                     to.common.extend(from.common);
                     to.harmless &= from.harmless;
@@ -260,6 +273,7 @@ impl Entry {
                     }
                 };
                 finding.notes = notes::of_race(plan, a, b, [first, second]);
+                finding.notes.extend(self.at_least.then_some(Note::AtLeast));
                 let mut wrong = wrong;
                 if finding.notes.contains(&Note::Depends) && !harmless {
                     // There is no other order.
@@ -453,8 +467,10 @@ pub(crate) fn misaligned(site: &PlannedSite, event: &AccessEvent<'_>, who: Who, 
         }
         let who = Who { thread: thread as u32, ..who };
         let (key, order) = (Key::Misaligned { site: site.canon }, (who.block, who.interval));
-        record.add(Instance { key, count: 1, word: None, harmless: true, equal: true, order }, || {
-            Detail::Access { word: Some(offset + word), who, fact: Fact::Alignment { align, remainder } }
+        record.add(Instance::one(key, order), || Detail::Access {
+            word: Some(offset + word),
+            who,
+            fact: Fact::Alignment { align, remainder },
         });
     };
     match &event.words {

@@ -40,6 +40,11 @@ impl BarrierBlock<'_> {
                 }
             }
             Words::Same(first) => {
+                if matches!(effect, Effect::Load) {
+                    for word in offset + first..offset + first + components {
+                        self.readers.note(self.intervals.time.now, site.canon, word, event.threads);
+                    }
+                }
                 for thread in event.threads.iter() {
                     (0..components).for_each(|c| one(self, thread, c, first + c));
                 }

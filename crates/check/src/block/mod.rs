@@ -1,13 +1,16 @@
 //! Watching a block whose threads are ordered by barriers alone.
 
 mod buffers;
+mod readers;
 mod shared;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use smallvec::SmallVec;
 use tilewise_interp::{AccessEvent, AtomicOutcome, BlockObserver, GivenUp, Memory, ThreadFault, Threads};
 use tilewise_ir::{Ordering, Scope, Span};
 
+use self::readers::Readers;
 use crate::barriers::{Barriers, Intervals};
 use crate::cells::{Cells, Mark, Verdict};
 use crate::faults;
@@ -54,6 +57,7 @@ pub(crate) struct BarrierBlock<'a> {
     shared: Vec<Option<Cells>>,
     local: Local,
     global: BlockGlobal,
+    readers: Readers,
     record: Record,
 }
 
@@ -80,6 +84,7 @@ impl<'a> BarrierBlock<'a> {
             shared: allocs.collect(),
             local: Local::new(plan),
             global: BlockGlobal::default(),
+            readers: Readers::default(),
             record: Record::default(),
         }
     }
@@ -119,11 +124,22 @@ impl<'a> BarrierBlock<'a> {
         let order = (block, who.interval);
         if verdict.unwritten {
             let key = Key::Uninitialised { site };
-            let instance =
-                Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
+            let instance = Instance { word: Some((word, own)), ..Instance::one(key, order) };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
+        let mut counted: SmallVec<[u16; 2]> = SmallVec::new();
         for &(class, earlier, left) in &verdict.races {
+            let readers = match class {
+                Class::Read => self.readers.others(earlier, word, at.thread),
+                _ => None,
+            };
+            if readers.is_some() {
+                if counted.contains(&earlier.site()) {
+                    continue;
+                }
+                counted.push(earlier.site());
+            }
+            let at_least = readers.is_none() && verdict.more && class != Class::Write;
             let first =
                 Earlier { class, site: earlier.site(), did: left.value(old), before: before(earlier) };
             let RaceValues { pattern, right, wrong, did } = values_of_race(plan, site, first, old, written);
@@ -131,8 +147,9 @@ impl<'a> BarrierBlock<'a> {
             let wrong = wrong_value(pattern, right, wrong, earlier.is_again());
             let harmless = is_harmless(right, wrong);
             let first = Who { thread: earlier.thread(), ..who };
-            let instance =
-                Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order };
+            let count = readers.unwrap_or(1);
+            let word_of = Some((word, own));
+            let instance = Instance { key, count, at_least, word: word_of, harmless, equal: harmless, order };
             self.record.add(instance, || Detail::Race { word, first, second: who, right, wrong, did });
         }
     }
@@ -147,6 +164,7 @@ impl BlockObserver for BarrierBlock<'_> {
         self.block = block;
         if self.intervals.start() {
             self.shared.iter_mut().flatten().for_each(Cells::clear);
+            self.readers.clear();
         }
         self.local.start();
     }

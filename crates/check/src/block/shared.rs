@@ -21,6 +21,7 @@ impl BarrierBlock<'_> {
             }
             (Effect::Load, Words::Same(first)) => {
                 for word in *first..first + site.access.components as usize {
+                    self.readers.note(self.intervals.time.now, site.canon, word, event.threads);
                     self.read_same(site, &mut cells, word, event.threads, memory);
                 }
             }

@@ -90,6 +90,8 @@ impl Left {
 pub(crate) struct Verdict {
     /// The accesses that it conflicts with, what they are, and the values that they left or found.
     pub(crate) races: SmallVec<[(Class, Mark, Left); 4]>,
+    /// Whether of a class with which it conflicts those of two threads are kept: there may have been more.
+    pub(crate) more: bool,
     /// Whether it reads what nobody has written.
     pub(crate) unwritten: bool,
     /// Whether a barrier since [`Time::since`] orders it with an earlier access.
@@ -182,6 +184,7 @@ impl Cells {
         let mut verdict = Verdict::default();
         let thread = mark.thread();
         let mut judge = |other: Class, marks: [Mark; 2]| {
+            verdict.more |= class.conflicts(other) && marks.iter().all(|mark| mark.stamp() == time.now);
             for earlier in marks {
                 if earlier.thread() == thread || earlier.stamp() < time.since.max(time.base) {
                     continue;

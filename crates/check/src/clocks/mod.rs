@@ -153,8 +153,7 @@ impl ClockBlock<'_> {
         let reads = !matches!(one.site.access.kind, SiteKind::Store | SiteKind::AtomicStore(..));
         if !cell.written && reads {
             let key = Key::Uninitialised { site: one.site.canon };
-            let instance =
-                Instance { key, count: 1, word: Some((word, own)), harmless: true, equal: true, order };
+            let instance = Instance { word: Some((word, own)), ..Instance::one(key, order) };
             self.record.add(instance, || Detail::Access { word: Some(word), who, fact: Fact::None });
         }
         let ordered = cell.ordered_by_barriers(one.class, past, self.intervals.since());
@@ -171,7 +170,7 @@ impl ClockBlock<'_> {
             let order = order.min((first.block, first.interval));
             let harmless = is_harmless(right, wrong);
             self.record.add(
-                Instance { key, count: 1, word: Some((word, own)), harmless, equal: harmless, order },
+                Instance { word: Some((word, own)), harmless, equal: harmless, ..Instance::one(key, order) },
                 || Detail::Race { word, first, second: who, right, wrong, did },
             );
         }

@@ -132,7 +132,7 @@ fn race(
             "if the atomics on `{memory}` are to order these accesses: those of scope `Block` order threads of one block \
              only. Give them `.scope(Scope::Device)`. Else "
         )),
-        Note::Branches | Note::Depends | Note::OneMemory { .. } | Note::Collective => None,
+        Note::Branches | Note::Depends | Note::AtLeast | Note::OneMemory { .. } | Note::Collective => None,
     });
     let usual = race_of_plain_accesses(finding, pattern, between_blocks, harmless, memory);
     weak.unwrap_or_default() + &usual

@@ -104,7 +104,7 @@ pub fn line(finding: &Finding) -> String {
         let _ = write!(line, " ({})", named.join(", "));
     }
     if finding.count > 1 {
-        let _ = write!(line, ", and {} more", finding.count - 1);
+        let _ = write!(line, ", and {}{} more", at_least(finding), finding.count - 1);
     }
     line
 }
@@ -329,11 +329,17 @@ pub(super) fn more(finding: &Finding) -> Option<String> {
     };
     let others = finding.count.checked_sub(1).filter(|&others| others > 0)?;
     let others = counted(others, &format!("more {} like it", unit.0), &format!("more {} like it", unit.1));
+    let others = format!("{}{others}", at_least(finding));
     Some(match finding.elements {
         0 => format!("and {others}"),
         1 => format!("and {others}, on the same element"),
         n => format!("and {others}, on {n} elements in all"),
     })
+}
+
+/// What is before a number of others that may be larger.
+fn at_least(finding: &Finding) -> &'static str {
+    if finding.notes.contains(&Note::AtLeast) { "at least " } else { "" }
 }
 
 /// What the threads of a group do, for the label below their barrier or loop.

@@ -72,7 +72,7 @@ fn sum_in_one_cell(output: &mut TileTensor<f32, 2>, a: &TileTensor<f32, 2>) {
     }
 }
 
-/// One cell, four threads: six pairs of a read and a write, and what each adds to was written by nobody.
+/// One cell, four threads: each write with the reads of the three others, and what each adds to was written by nobody.
 #[test]
 fn four_threads_add_to_one_cell() {
     let found = report(|ctx| {
@@ -84,7 +84,7 @@ fn four_threads_add_to_one_cell() {
         &found,
         &[
             ("unwritten", &["sum"], 4, 1),
-            ("read-write", &["sum", "sum"], 6, 1),
+            ("read-write", &["sum", "sum"], 12, 1),
             // Each with the write before it.
             ("write-write", &["sum"], 3, 1),
         ],

@@ -3,7 +3,7 @@
 use tilewise::prelude::*;
 use tilewise::report::{Datum, Kind, Report};
 
-use crate::harness::{assert_found, clean, element, lines, parties, report, vector, zeros};
+use crate::harness::{assert_found, clean, element, lines, parties, report, vector, what, zeros};
 
 fn integer(value: Datum) -> i128 {
     match value {
@@ -274,5 +274,54 @@ fn a_line_is_said_to_do_what_it_did() {
         let alone = Report { findings: vec![race.clone()], ..report.clone() }.to_string();
         assert!(alone.contains(&format!("thread (1, 0, 0) of block (0, 0, 0) {did}")), "{alone}");
         assert!(!alone.contains("writes 6") && !alone.contains("instead of 6"), "{alone}");
+    }
+}
+
+#[kernel]
+fn read_by_all(out: &mut TileTensor<u32, 1>, #[comptime] how: usize) {
+    let s = stack_allocation::<u32, 1>(AddressSpace::Shared, row_major([1]));
+    let tid = thread_idx().x;
+    if tid == 0 {
+        s[0] = 1;
+        out[0] = 1;
+    }
+    barrier();
+    let mut found = 0;
+    if how == 0 {
+        found = s[0]; // shared
+    } else if how == 1 {
+        found = out[0]; // global
+    } else {
+        // Threads read the same element, and others do not.
+        found = out[tid / 70]; // gather
+    }
+    out[1 + tid] = found;
+    if tid == 5 {
+        if how == 0 {
+            s[0] = 2; // write
+        } else {
+            out[0] = 2; // write
+        }
+    }
+}
+
+/// All that read are counted, or the report says that there may be more.
+#[test]
+fn each_reader_is_a_pair() {
+    for (how, read) in [(0, "shared"), (1, "global"), (2, "gather")] {
+        let found = report(|ctx| {
+            let mut out = zeros(ctx, 1 + 64)?;
+            ctx.enqueue_function(read_by_all(&mut out, how), grid_dim(1), block_dim(64))
+        });
+        let race = found.findings.iter().find(|race| what(race) == "read-write");
+        let race = race.unwrap_or_else(|| panic!("{found}"));
+        assert_eq!(lines(race), [read, "write"], "{found}");
+        let text = found.to_string();
+        if how < 2 {
+            assert_eq!(race.count, 63, "{text}");
+            assert!(text.contains("and 62 more pairs of accesses like it, on the same element"), "{text}");
+        } else {
+            assert!(text.contains("and at least 1 more pair of accesses like it"), "{text}");
+        }
     }
 }
