@@ -1,6 +1,8 @@
 //! Who has read a word in the interval that is now, where all threads of an access read the same one: of these the cells keep
 //! the last two, and a write by another races with each of them.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 use tilewise_interp::Threads;
 
@@ -8,6 +10,9 @@ use crate::cells::Mark;
 
 /// Threads of a block, 64 in each.
 const CHUNKS: usize = 1024 / 64;
+
+/// The most words whose readers are kept in an interval: a loop may go through all of a tensor.
+const MOST: usize = 4096;
 
 /// The readers of words, by number of the access and of the word.
 #[derive(Default)]
@@ -23,7 +28,11 @@ impl Readers {
             self.interval = interval;
             self.of.clear();
         }
-        let all = self.of.entry((site, word)).or_default();
+        let is_full = self.of.len() >= MOST;
+        let all = match self.of.entry((site, word)) {
+            Entry::Vacant(_) if is_full => return,
+            entry => entry.or_default(),
+        };
         all.iter_mut().zip(threads.chunks()).for_each(|(all, more)| *all |= more);
     }
 
