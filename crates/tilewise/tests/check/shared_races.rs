@@ -291,11 +291,21 @@ fn read_by_all(out: &mut TileTensor<u32, 1>, #[comptime] how: usize) {
         found = s[0]; // shared
     } else if how == 1 {
         found = out[0]; // global
-    } else {
-        // Threads read the same element, and others do not.
+    } else if how == 2 {
+        // All threads read the same element, each by an index of its own.
         found = out[tid / 70]; // gather
+    } else if how == 3 {
+        // Many elements, in no order.
+        for k in 0..700usize {
+            found += out[300 * k % 701]; // scattered
+        }
+    } else {
+        // So many that those that are read last are not kept.
+        for k in 1..5004usize {
+            found += out[300 * k % 5003]; // far
+        }
     }
-    out[1 + tid] = found;
+    out[5003 + tid] = found;
     if tid == 5 {
         if how == 0 {
             s[0] = 2; // write
@@ -308,16 +318,16 @@ fn read_by_all(out: &mut TileTensor<u32, 1>, #[comptime] how: usize) {
 /// All that read are counted, or the report says that there may be more.
 #[test]
 fn each_reader_is_a_pair() {
-    for (how, read) in [(0, "shared"), (1, "global"), (2, "gather")] {
+    for (how, read) in [(0, "shared"), (1, "global"), (2, "gather"), (3, "scattered"), (4, "far")] {
         let found = report(|ctx| {
-            let mut out = zeros(ctx, 1 + 64)?;
+            let mut out = zeros(ctx, 5003 + 64)?;
             ctx.enqueue_function(read_by_all(&mut out, how), grid_dim(1), block_dim(64))
         });
         let race = found.findings.iter().find(|race| what(race) == "read-write");
         let race = race.unwrap_or_else(|| panic!("{found}"));
         assert_eq!(lines(race), [read, "write"], "{found}");
         let text = found.to_string();
-        if how < 2 {
+        if how != 2 && how != 4 {
             assert_eq!(race.count, 63, "{text}");
             assert!(text.contains("and 62 more pairs of accesses like it, on the same element"), "{text}");
         } else {
