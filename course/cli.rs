@@ -88,6 +88,7 @@ fn command() -> Command {
     let puzzles = PUZZLES.iter().map(|puzzle| {
         let variants = puzzle.variants().iter().map(|variant| flag(variant.flag).help(variant.about));
         Command::new(puzzle.name)
+            .aliases(other_names(puzzle))
             .about(puzzle.title)
             .override_usage(match puzzle.variants() {
                 [] => format!("cargo puzzle {} [OPTIONS]", puzzle.name),
@@ -116,6 +117,11 @@ fn command() -> Command {
         .disable_help_subcommand(true)
         .arg(device)
         .subcommands(puzzles)
+}
+
+/// What else a puzzle may be called: by its number alone, or with a large letter.
+fn other_names(puzzle: &Puzzle) -> [String; 2] {
+    [puzzle.name.trim_start_matches('p').to_owned(), puzzle.name.to_uppercase()]
 }
 
 fn request(puzzle: &'static Puzzle, matches: &ArgMatches) -> Result<Request, String> {
@@ -199,7 +205,10 @@ fn one_line(error: &clap::Error, args: &[OsString]) -> String {
         _ => "",
     };
     let place = |name: &str| args.iter().skip(1).position(|arg| arg == name);
-    let puzzle = args.iter().skip(1).find_map(|arg| PUZZLES.iter().find(|puzzle| arg == puzzle.name));
+    let is_named = |puzzle: &Puzzle, arg: &OsString| {
+        arg == puzzle.name || other_names(puzzle).iter().any(|name| arg == name.as_str())
+    };
+    let puzzle = args.iter().skip(1).find_map(|arg| PUZZLES.iter().find(|puzzle| is_named(puzzle, arg)));
     match (error.kind(), puzzle) {
         (ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument, None) => {
             let names: Vec<_> = PUZZLES.iter().map(|puzzle| puzzle.name).collect();
@@ -211,7 +220,8 @@ fn one_line(error: &clap::Error, args: &[OsString]) -> String {
         }
         (ErrorKind::UnknownArgument, Some(puzzle)) => {
             let (name, argument) = (puzzle.name, text(ContextKind::InvalidArg));
-            if place(argument).is_some_and(|at| Some(at) < place(name)) {
+            let named_at = args.iter().skip(1).position(|arg| is_named(puzzle, arg));
+            if place(argument).is_some_and(|at| Some(at) < named_at) {
                 return format!("`{argument}` goes after the puzzle: `cargo puzzle {name} {argument}`");
             }
             let variants = match puzzle.variants() {

@@ -47,6 +47,15 @@ fn hints() {
 }
 
 #[test]
+fn a_puzzle_by_its_number() {
+    for (short, name) in [("12", "p12"), ("P12", "p12"), ("16", "p16")] {
+        let (by_number, by_name) = (run(&[short, "--hint"]), run(&[name, "--hint"]));
+        assert_eq!((by_number.code, &by_number.stdout), (0, &by_name.stdout));
+    }
+    check_usage(&["--tiled", "16"], "`--tiled` goes after the puzzle: `cargo puzzle p16 --tiled`");
+}
+
+#[test]
 fn unknown_puzzle() {
     check_usage(&["p99"], "there is no puzzle `p99`; the puzzles are p12, p16, p23");
     check_usage(&["--naive"], "there is no argument `--naive`; the puzzles are p12, p16, p23");
