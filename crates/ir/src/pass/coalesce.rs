@@ -296,8 +296,7 @@ impl<'a> Search<'a> {
     }
 
     /// The slopes of what an operation of the loop computes, if it is a sum of multiples of the thread, the counter, and what
-    /// depends on neither.
-    /// `inner` has what is in the loop.
+    /// depends on neither. `inner` has those of what is in the loop.
     fn computed(&self, inst: &Inst, inner: &FxHashMap<Value, Option<Slopes>>) -> Option<Slopes> {
         self.combine(inst, |value| match inner.get(&value) {
             Some(&slopes) => slopes,

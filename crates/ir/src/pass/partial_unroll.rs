@@ -108,7 +108,7 @@ pub fn run(kernel: &mut Kernel) -> bool {
     true
 }
 
-/// Whether the pass would unroll a loop whose rounds are the same in all threads, and nothing would be gained by more: each of
+/// Whether the pass would unroll a loop whose rounds are the same in all threads, and little would be gained by more: each of
 /// its rounds accesses lines of memory that the others do not.
 pub(super) fn streams(kernel: &Kernel, constants: &Constants, labels: &LabelCounts, inst: &Inst) -> bool {
     if factor(kernel, constants, labels, inst).is_none() {

@@ -11,6 +11,9 @@
 //! - a `Loop` with one `Continue`, at its end, and one `Break`, at the end of an arm of an `If` in its body, whose
 //!   condition is known in each round, because it follows from constants that the loop carries.
 //!
+//! A `For` whose rounds share no line of memory is left to [`partial_unroll`]: more of its rounds at a time than that
+//! pass has would take registers and gain little (`docs/passes.md`).
+//!
 //! Inner loops come first. When the kernel has [`MAX_KERNEL_OPS`] operations, no more are added.
 //!
 //! Right because round after round runs the same operations on the same values. A barrier in the body is copied too:
